@@ -26,6 +26,7 @@ typedef struct app_programs_config {
     char *compute;             // "none", or "measured x FACTOR"
     uint64_t tsc_hz;           // rate of the time stamp counter
     sim_time_t epoch_ps;       // Unix time at which the simulation begins
+    uint64_t cores;            // of each host, and maximum number of threads of a program
     sim_time_t patience_ps;    // real time without a call after which a program is ended
     uint64_t memory_max_bytes; // address space of one program; 0: no limit
     uint64_t output_max_bytes; // of each file that a program writes

@@ -48,6 +48,8 @@ void nic_core_stop(nic_core_t *core);
 
 // Makes this core poll the CQ: a completion wakes the core, and the CQ's nic_cq_fn is not called.
 void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
+// Makes another core of the host poll the CQ instead of the one that does.
+void nic_cq_change_core(nic_cq_t *cq, nic_core_t *core);
 // Wakes the core, because something else that it polls changes now, in an event of its host.
 void nic_core_wake(nic_core_t *core);
 

@@ -7,6 +7,9 @@
 // memory. The simulator writes one byte when the answer lies there. So a process runs for no
 // simulated time, except for what calls cost: `lead_ps` counts it between two calls.
 //
+// Each thread has a control socket of its own, and one of them has the turn: the shared memory is
+// that thread's. The others wait for the answers of their calls.
+//
 // The simulator trusts nothing that a process writes: handles, lengths and addresses are checked.
 // The process inherits the descriptors PROGRAM_CONTROL_FD (a stream socket), PROGRAM_SHARED_FD (the
 // memory of program_shared_t) and PROGRAM_MEMORY_FD (pages of the process that the NIC may reach).
@@ -29,16 +32,24 @@
 #define PROGRAM_INLINE_MAX 4096u
 #define PROGRAM_POSTS_BYTES (UINT32_C(1) << 18) // of the ring of posts
 #define PROGRAM_NEVER UINT64_MAX
+#define PROGRAM_NO_THREAD UINT32_MAX
+#define PROGRAM_KEYS 1024u // counters of waits for keys
 
 // -- calls
 
 typedef enum program_op {
-    PROGRAM_HELLO = 1, // the library is loaded; also after exec
-    PROGRAM_BYE,       // the program ends. in: status. The process ends after the answer
-    PROGRAM_FLUSH,     // works on the posts and the sockets, and on nothing else
-    PROGRAM_YIELD,     // lets the simulation catch up with the program's time
-    PROGRAM_WAIT,      // in: wait. Returns when something that wait.mask names has happened
-    PROGRAM_TIMER,     // in: timer. Sets or ends the timer of a signal
+    PROGRAM_HELLO = 1,  // the library is loaded; also after exec
+    PROGRAM_BYE,        // the program ends. in: status. The process ends after the answer
+    PROGRAM_FLUSH,      // works on the posts and the sockets, and on nothing else
+    PROGRAM_YIELD,      // lets the simulation catch up with the program's time
+    PROGRAM_WAIT,       // in: wait. Returns when something that wait.mask names has happened
+    PROGRAM_TIMER,      // in: timer. Sets or ends the timer of a signal
+    PROGRAM_THREAD,     // begins a thread. out: handle (its number), and a descriptor: its control
+                        // socket. EAGAIN: the host has no core for it
+    PROGRAM_THREAD_END, // in: status (the kernel's number). The thread ends after the answer
+    PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
+                        // handle (a thread's number, plus 1): it looks at its signals again
+    PROGRAM_TOUCH,      // threads that wait for descriptors look at them again
 
     PROGRAM_ALLOC_PD,   // in: device. out: handle
     PROGRAM_DEALLOC_PD, // in: handle. EBUSY: objects belong to it
@@ -74,13 +85,36 @@ enum {
     PROGRAM_ON_EVENT = 1 << 1,  // an event for the list below
     PROGRAM_ON_SOCKET = 1 << 2, // bytes, a connection or an end of one came
     PROGRAM_ON_SIGNAL = 1 << 3, // a timer of a signal is due
-    PROGRAM_ON_MEMORY = 1 << 4, // the NIC wrote into registered memory
+    PROGRAM_ON_MEMORY = 1 << 4, // the NIC wrote into registered memory, or another thread ran
+    PROGRAM_ON_KEY = 1 << 5,    // another thread woke those that wait for wait.key
+};
+
+// Bits of program_call_t.flags in PROGRAM_WAIT.
+enum {
+    PROGRAM_WAIT_WROTE_NOTHING = 1 << 0, // the thread wrote nothing since its last wait
+    PROGRAM_WAIT_TAKES_SIGNALS = 1 << 1, // it waits for signals of the program
+};
+
+// The objects by which threads wait for each other. They only make messages clear.
+enum {
+    PROGRAM_AT_MUTEX = 1,
+    PROGRAM_AT_CONDITION,
+    PROGRAM_AT_BARRIER,
+    PROGRAM_AT_SEMAPHORE,
+    PROGRAM_AT_RWLOCK,
+    PROGRAM_AT_SPIN_LOCK,
+    PROGRAM_AT_ONCE,
+    PROGRAM_AT_FUTEX,
+    PROGRAM_AT_END, // of a thread
 };
 
 typedef struct program_wait {
     uint32_t mask;       // 0 in PROGRAM_POLL_CQ: returns at once
     uint32_t reasons;    // out: bits of mask; 0: the time is over
     uint64_t timeout_ps; // from now on; PROGRAM_NEVER: none
+    uint64_t key;        // PROGRAM_ON_KEY: of the process's own choice
+    uint32_t object;     // PROGRAM_ON_KEY: PROGRAM_AT_...
+    uint32_t other;      // PROGRAM_ON_KEY: number of the thread that holds the object
 } program_wait_t;
 
 typedef struct program_timer {
@@ -306,12 +340,17 @@ typedef struct program_shared {
     uint64_t compute_permille; // cost of computation: factor of the processor time; 0: none
     uint64_t ahead_ps;         // lead_ps at which the library yields
     uint64_t seed;             // for getrandom and the like
+    uint32_t cores;            // of the host, as the program sees it
     // who has the turn writes these
     uint64_t now_ps;  // by the simulator: the program's time at its answer
     uint64_t lead_ps; // by the library: cost since then. 0 at each answer
     uint64_t signals; // by the simulator: bit n is set if signal n is due. Cleared by the library
     uint32_t sockets_written; // by the library: it wrote to, closed or shut down a socket
     uint32_t killed;          // by the simulator: the run ends, and so does the process
+    int32_t tid;              // by the library: the kernel's number of the thread
+    uint32_t alone;           // by the simulator: no other thread can run before the next call
+    uint32_t at_descriptors;  // by the simulator: number of other threads that wait for descriptors
+    uint32_t key_waits[PROGRAM_KEYS]; // by the library: threads that wait for keys, by their hash
     program_call_t call;
     program_cm_t cm;      // of PROGRAM_CM
     uint32_t event_count; // by the simulator, with each answer

@@ -35,14 +35,17 @@
 program_shared_t *turn_shared;
 uint64_t turn_calls;
 
+#define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
+
 static uint64_t actions;
 static uint64_t looks;
-static uint64_t looks_in_a_row;
-static uint64_t looks_begin_ps;
-static uint64_t processor_ns; // processor time of the thread when the last call returned
-static int busy;
 static bool ended;
-static __thread bool mine __attribute__((tls_model("initial-exec")));
+OF_THREAD uint64_t looks_in_a_row;
+OF_THREAD uint64_t looks_begin_ps;
+OF_THREAD uint64_t processor_ns; // processor time of the thread when the last call returned
+OF_THREAD int busy;
+OF_THREAD int control = PROGRAM_CONTROL_FD;
+OF_THREAD int tid; // the kernel's number; 0: the thread may not call the simulator
 
 bool turn_on(void)
 {
@@ -51,7 +54,7 @@ bool turn_on(void)
 
 bool turn_is_mine(void)
 {
-    return mine;
+    return tid != 0;
 }
 
 void turn_say(const char *format, ...)
@@ -96,9 +99,8 @@ bool turn_enter(const char *function)
     if (!turn_on()) {
         return false;
     }
-    if (!mine) {
-        turn_fail("the program called %s() in a second thread; programs may call verbs, clocks and "
-                  "sockets in their first thread only",
+    if (tid == 0) {
+        turn_fail("the program called %s() in a thread that was not made with pthread_create()",
                   function);
     }
     turn_calls++;
@@ -120,14 +122,14 @@ static bool receive_answer(int *descriptor)
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
         struct cmsghdr header;
-    } control;
+    } extra;
     struct msghdr message = {.msg_iov = &place,
                              .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control.bytes};
+                             .msg_control = &extra,
+                             .msg_controllen = sizeof extra.bytes};
     long received;
     do {
-        received = syscall(SYS_recvmsg, PROGRAM_CONTROL_FD, &message, 0);
+        received = syscall(SYS_recvmsg, control, &message, 0);
     } while (received < 0 && errno == EINTR);
     const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (received == 1 && header != NULL && header->cmsg_level == SOL_SOCKET &&
@@ -152,12 +154,13 @@ static void exchange(program_call_t *call, int *descriptor)
     turn_shared->call = *call;
     long sent;
     do {
-        sent = syscall(SYS_sendto, PROGRAM_CONTROL_FD, "c", 1, MSG_NOSIGNAL, NULL, 0);
+        sent = syscall(SYS_sendto, control, "c", 1, MSG_NOSIGNAL, NULL, 0);
     } while (sent < 0 && errno == EINTR);
     if (sent != 1 || !receive_answer(descriptor) || turn_shared->killed != 0) {
         turn_quit(STATUS_KILLED);
     }
     *call = turn_shared->call;
+    turn_shared->tid = tid;
     if (turn_shared->compute_permille != 0) {
         processor_ns = thread_processor_ns();
     }
@@ -235,28 +238,65 @@ static void yield(void)
     deliver();
 }
 
-uint32_t turn_wait(uint32_t mask, uint64_t timeout_ps)
+uint32_t turn_wait_call(program_call_t *call)
 {
-    program_call_t call = {.op = PROGRAM_WAIT, .wait = {.mask = mask, .timeout_ps = timeout_ps}};
+    call->op = PROGRAM_WAIT;
     turn_hold();
-    exchange(&call, NULL);
-    if (call.wait.reasons != 0) {
+    exchange(call, NULL);
+    if (call->wait.reasons != 0) {
         actions++;
         looks_in_a_row = 0;
     }
     deliver();
-    return call.wait.reasons;
+    return call->wait.reasons;
+}
+
+uint32_t turn_wait(uint32_t mask, uint64_t timeout_ps)
+{
+    program_call_t call = {.wait = {.mask = mask, .timeout_ps = timeout_ps}};
+    return turn_wait_call(&call);
 }
 
 void turn_bye(int status)
 {
-    if (!turn_on() || !mine) {
+    if (!turn_on() || tid == 0) {
         return;
     }
     program_call_t call = {.op = PROGRAM_BYE, .status = status};
     turn_hold();
     exchange(&call, NULL);
     ended = true;
+}
+
+// -- threads
+
+void turn_begin_thread(int thread_control)
+{
+    control = thread_control;
+    busy = 1; // as in a call: signals wait
+    if (!receive_answer(NULL) || turn_shared->killed != 0) {
+        turn_quit(STATUS_KILLED);
+    }
+    tid = (int)syscall(SYS_gettid);
+    turn_shared->tid = tid;
+    processor_ns = thread_processor_ns();
+    deliver();
+}
+
+void turn_end_thread(void)
+{
+    program_call_t call = {.op = PROGRAM_THREAD_END, .status = tid};
+    turn_hold();
+    exchange(&call, NULL);
+    tid = 0;
+}
+
+void turn_catch_up(void)
+{
+    if (turn_shared->alone == 0 && busy == 0 &&
+        (turn_shared->lead_ps != 0 || turn_shared->posts_bytes != 0)) {
+        yield();
+    }
 }
 
 // -- costs and clocks
@@ -402,7 +442,7 @@ __attribute__((constructor)) static void begin(void)
         turn_fail("%s is set, but this process was not started by rocesim", PROGRAM_ENVIRONMENT);
     }
     turn_shared = place;
-    mine = true;
+    tid = (int)syscall(SYS_gettid);
     if (turn_shared->version != PROGRAM_VERSION) {
         turn_fail("the library of programs is of another version than rocesim");
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/turn.h - the turn: calls to the simulator, and what calls cost.
 //
-// All functions work in the one thread of a program that may call the simulator. Between two
-// answers the program runs for no simulated time, except for what turn_charge() adds. No function
+// Exactly one thread of a program has the turn; all functions are called by that one. Between two
+// answers the thread runs for no simulated time, except for what turn_charge() adds. No function
 // allocates, so a signal handler may call them, unless the thread is in a call (turn_busy()).
 #ifndef PROGRAMS_TURN_H
 #define PROGRAMS_TURN_H
@@ -37,11 +37,12 @@ extern program_shared_t *turn_shared;
 // Returns true if the simulator answers this process: it is a program, and has not ended.
 bool turn_on(void);
 
-// Returns true if the calling thread may call the simulator.
+// Returns true if the calling thread may call the simulator: it is the program's first, or was made
+// with pthread_create().
 bool turn_is_mine(void);
 
 // Begins a call of the program that is simulated. Returns false if it passes through. Ends the
-// program with one sentence if another thread than the program's first makes the call.
+// program with one sentence if the thread may not call the simulator.
 bool turn_enter(const char *function);
 
 // Prints "rocesim: TEXT" on the standard error output.
@@ -66,6 +67,9 @@ int turn_poll(program_call_t *call, program_completion_t *completions);
 // Lets the simulator work on posts and sockets.
 void turn_flush(void);
 
+// Sends PROGRAM_WAIT. Returns the reasons; 0: the time is over.
+uint32_t turn_wait_call(program_call_t *call);
+
 // Waits for what `mask` names. Returns the reasons; 0: the time is over.
 uint32_t turn_wait(uint32_t mask, uint64_t timeout_ps);
 
@@ -77,6 +81,16 @@ void turn_charge(uint64_t cost_ps);
 
 // Adds what a call costs that is neither a post nor a poll nor a look at a clock.
 void turn_charge_call(void);
+
+// Lets the simulation come to the program's time, if another thread may run before. Calls by which
+// threads meet begin with that, so that the order of such calls is that of their times.
+void turn_catch_up(void);
+
+// Lets the simulator give turns to the calling thread by this socket, and waits for the first one.
+void turn_begin_thread(int control);
+
+// Ends the calling thread for the simulator. It may make no call any more.
+void turn_end_thread(void);
 
 // Returns the program's time since the simulation began.
 uint64_t turn_now_ps(void);

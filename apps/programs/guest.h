@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/programs/guest.h - a program on a host: its process, its turn, and what it has made.
 //
-// Each program has a core of its host (nic/core.h). A step of the core answers the call that the
-// process waits for, if it can, and then runs the process until it waits again. So everything that
-// a process does happens in events of its host, and its calls cost the time of its core.
+// Each thread of a program has a core of its host (nic/core.h). A step of the core answers the call
+// that the thread waits in, if it can, and then runs the thread until it waits again. So all that a
+// process does happens in events of its host, and calls cost the time of their thread's core.
 #ifndef APPS_PROGRAMS_GUEST_H
 #define APPS_PROGRAMS_GUEST_H
 
@@ -14,6 +14,7 @@
 #include "apps/programs/objects.h"
 #include "apps/programs/process.h"
 #include "apps/programs/sockets.h"
+#include "apps/programs/threads/cores.h"
 #include "kernel/map.h"
 #include "nic/core.h"
 #include "nic/memory.h"
@@ -49,15 +50,17 @@ struct app__program {
     app__cma_t *manager;     // of connections, of the host
     app_runtime_t *runtime;
     net_node_t *node;
-    nic_core_t *core;
+    app__pr_thread_t **threads; // by number
+    size_t thread_count;
+    size_t thread_capacity;
+    app__pr_thread_t *thread; // has the turn, or had the last one
+    nic_core_t *core;         // of that thread
+    uint64_t waits;           // of its threads, so far
+    sim_message_t *awaited;   // place for what they wait for, in words
 
     // the process
     app__process_t *process; // NULL: not begun
     app__pr_state_t state;
-    bool parked;      // its call waits for something
-    uint32_t reasons; // PROGRAM_ON_ bits of what has happened since the last answer
-    sim_timer_t wait_timer;
-    bool wait_over;
     program_event_t *events; // not yet given to the process
     size_t event_count;
     size_t event_capacity;
@@ -110,8 +113,6 @@ SIM_MUST_CHECK sim_err_t app__program_start(app__program_t *program, sim_message
 bool app__program_failed(const app__program_t *program);
 // Returns how a program has ended, as a sentence that lives as long as the program.
 const char *app__program_describe_end(const app__program_t *program);
-// Returns what the process waits for, in words that begin with a blank; "": nothing.
-const char *app__program_awaited(const app__program_t *program);
 // Prepares the timer of app_programs_signal.
 void app__program_init_control(app__program_t *program);
 

@@ -8,6 +8,7 @@
 #include "programs/protocol.h"
 
 typedef struct app__program app__program_t;
+struct app__pr_thread;
 
 typedef struct app__pr_pd {
     nic_pd_t *pd; // NULL: deallocated
@@ -23,7 +24,9 @@ typedef struct app__pr_mr {
 typedef struct app__pr_cq {
     nic_cq_t *cq;
     app__program_t *program;
-    nic_wc_t *taken; // out of cq, and not yet by the process: a ring
+    struct app__pr_thread *owner; // its core polls the queue: the last thread that did
+    uint64_t pollers;             // bit N % 64: thread N has polled it
+    nic_wc_t *taken;              // out of cq, and not yet by the process: a ring
     uint32_t taken_first;
     uint32_t taken_count;
     uint32_t capacity;

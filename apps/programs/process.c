@@ -19,12 +19,14 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS 200  // between two looks at whether a silent process still lives
-#define END_MS 5000u // that a process may take for its end
+#define LOOK_MS 200     // between two looks at whether a silent process still lives
+#define ASLEEP_MS 2000u // after which a thread that waits in a system call is given up
+#define END_MS 5000u    // that a process may take for its end
 #define ENVIRONMENT_MAX 64u
 // Size of the file of a process's pages. The file has it from the beginning, since the process may
 // make no file longer than programs.output-max.
@@ -290,15 +292,94 @@ static bool is_dead(const app__process_t *process)
            info.si_pid != 0;
 }
 
-app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
+// Reads the first line of a file of the thread that has the turn in /proc; "" if there is none.
+static void read_of_thread(const app__process_t *process, const char *name, char line[256])
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)process->pid,
+                   (int)process->shared->tid, name);
+    FILE *const file = fopen(path, "re");
+    line[0] = '\0';
+    if (file != NULL && fgets(line, 256, file) == NULL) {
+        line[0] = '\0';
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+}
+
+const char *app__process_awaits(const app__process_t *process)
+{
+    static const struct {
+        long number;
+        const char *name;
+    } calls[] = {
+        {SYS_futex, "futex"},
+        {SYS_read, "read"},
+        {SYS_readv, "readv"},
+        {SYS_write, "write"},
+        {SYS_writev, "writev"},
+        {SYS_poll, "poll"},
+        {SYS_ppoll, "ppoll"},
+        {SYS_select, "select"},
+        {SYS_pselect6, "pselect6"},
+        {SYS_epoll_wait, "epoll_wait"},
+        {SYS_epoll_pwait, "epoll_pwait"},
+        {SYS_epoll_pwait2, "epoll_pwait2"},
+        {SYS_accept, "accept"},
+        {SYS_accept4, "accept4"},
+        {SYS_connect, "connect"},
+        {SYS_recvfrom, "recvfrom"},
+        {SYS_recvmsg, "recvmsg"},
+        {SYS_recvmmsg, "recvmmsg"},
+        {SYS_sendto, "sendto"},
+        {SYS_sendmsg, "sendmsg"},
+        {SYS_flock, "flock"},
+        {SYS_fcntl, "fcntl"},
+        {SYS_wait4, "wait4"},
+        {SYS_waitid, "waitid"},
+        {SYS_msgrcv, "msgrcv"},
+        {SYS_msgsnd, "msgsnd"},
+        {SYS_semop, "semop"},
+        {SYS_semtimedop, "semtimedop"},
+        {SYS_mq_timedreceive, "mq_timedreceive"},
+        {SYS_mq_timedsend, "mq_timedsend"},
+        {SYS_nanosleep, "nanosleep"},
+        {SYS_clock_nanosleep, "clock_nanosleep"},
+        {SYS_pause, "pause"},
+        {SYS_rt_sigsuspend, "rt_sigsuspend"},
+        {SYS_rt_sigtimedwait, "rt_sigtimedwait"},
+        {SYS_io_getevents, "io_getevents"},
+        {SYS_io_uring_enter, "io_uring_enter"},
+    };
+    char line[256];
+    read_of_thread(process, "stat", line);
+    // The state comes after the name, which is in parentheses and may have some itself.
+    const char *const state = strrchr(line, ')');
+    if (state == NULL || strncmp(state, ") S", 3) != 0) {
+        return NULL;
+    }
+    read_of_thread(process, "syscall", line);
+    char *end = line;
+    const long number = strtol(line, &end, 10); // "running": it is awake now
+    for (size_t i = 0; i < SIM_COUNT_OF(calls) && end != line; i++) {
+        if (calls[i].number == number) {
+            return calls[i].name;
+        }
+    }
+    return NULL;
+}
+
+app__turn_t app__process_wait(const app__process_t *process, int control, uint64_t patience_ms,
                               bool (*stops)(void *ctx), void *ctx)
 {
-    for (uint64_t waited_ms = 0; process->control >= 0;) {
-        struct pollfd poll_for = {.fd = process->control, .events = POLLIN};
+    uint64_t asleep_ms = 0;
+    for (uint64_t waited_ms = 0; control >= 0;) {
+        struct pollfd poll_for = {.fd = control, .events = POLLIN};
         const int ready = poll(&poll_for, 1, LOOK_MS);
         if (ready > 0) {
             char byte;
-            const ssize_t got = recv(process->control, &byte, 1, MSG_DONTWAIT);
+            const ssize_t got = recv(control, &byte, 1, MSG_DONTWAIT);
             if (got == 1) {
                 return APP__TURN_CALL;
             }
@@ -315,7 +396,8 @@ app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
             if (is_dead(process)) {
                 return APP__TURN_GONE;
             }
-            if (waited_ms >= patience_ms) {
+            asleep_ms = app__process_awaits(process) == NULL ? 0 : asleep_ms + LOOK_MS;
+            if (waited_ms >= patience_ms || asleep_ms >= ASLEEP_MS) {
                 return APP__TURN_LATE;
             }
         }
@@ -323,7 +405,7 @@ app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
     return APP__TURN_GONE;
 }
 
-void app__process_answer(app__process_t *process, int descriptor)
+void app__process_answer(int control, int descriptor)
 {
     char byte = 1;
     struct iovec part = {&byte, 1};
@@ -342,8 +424,7 @@ void app__process_answer(app__process_t *process, int descriptor)
         memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
     }
     // A process that is gone is found out by the next wait.
-    while (process->control >= 0 && sendmsg(process->control, &message, MSG_NOSIGNAL) < 0 &&
-           errno == EINTR) {
+    while (control >= 0 && sendmsg(control, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
     }
 }
 

@@ -13,7 +13,7 @@ typedef struct app__process app__process_t;
 
 struct app__process {
     pid_t pid;
-    int control; // the simulator's end; -1: the process is gone
+    int control; // of the first thread, until that has it; -1: none
     int memory;  // file of the process's pages
     program_shared_t *shared;
     size_t shared_bytes;
@@ -55,12 +55,14 @@ typedef enum app__turn {
     APP__TURN_LATE, // no call came in time
     APP__TURN_STOPPED,
 } app__turn_t;
-// Waits until the process makes a call, or for so much real time. Calls `stops` several times a
-// second, and returns APP__TURN_STOPPED if it returns true.
-app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
+// Waits until the thread with this control socket makes a call, or for so much real time. Calls
+// `stops` several times a second, and returns APP__TURN_STOPPED if it returns true.
+app__turn_t app__process_wait(const app__process_t *process, int control, uint64_t patience_ms,
                               bool (*stops)(void *ctx), void *ctx);
-// Gives the process its turn. `descriptor` goes with the answer; -1: none. It stays the caller's.
-void app__process_answer(app__process_t *process, int descriptor);
+// Gives the thread its turn. `descriptor` goes with the answer; -1: none. It stays the caller's.
+void app__process_answer(int control, int descriptor);
+// Returns the name of the system call in which the thread that has the turn waits; NULL: none.
+const char *app__process_awaits(const app__process_t *process);
 // Ends the process if it lives, and waits for its end. Returns its status as waitpid gives it.
 int app__process_end(app__process_t *process, bool kill_at_once);
 // Maps pages of the memory file. Returns an errno value.

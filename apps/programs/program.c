@@ -74,6 +74,10 @@ static const sim_attr_t shared_attrs[] = {
              .default_text = "0s", .min_text = "0s",
              .help = "clock of the hosts at the beginning of the simulation, as the time since "
                      "midnight of 1 January 2026 UTC"),
+    SIM_ATTR("programs.cores", COUNT, app_programs_config_t, cores,
+             .default_text = "64", .min_text = "1", .max_text = "1024",
+             .help = "number of cores of each host, as programs see it, and maximum number of "
+                     "threads of a program: each thread has a core of its own"),
     SIM_ATTR("programs.patience", TIME, app_programs_config_t, patience_ps,
              .default_text = "60s", .min_text = "1s", .max_text = "10000s",
              .help = "real time that a program may take between two calls before it is ended"),
@@ -212,6 +216,7 @@ static void fill_shared(const app__program_t *program, program_shared_t *shared)
     shared->poll_ps = ideal ? config->poll_ps : PROGRAM_NEVER;
     shared->compute_permille = app_programs_compute_permille(config->compute);
     shared->ahead_ps = AHEAD_PS;
+    shared->cores = (uint32_t)config->cores;
     shared->seed = sim_mix64(sim_options(net_sim(net))->seed ^
                              ((uint64_t)program->node->sim.index << 20 | program->number));
     shared->now_ps = nic_core_now_ps(program->core);
@@ -311,10 +316,11 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         program->number = app__sockets_number(program->sockets, node);
         program->manager =
             app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
-        app__program_init_timers(program);
         app__program_init_control(program);
         program->chain = app__program_chain();
-        program->core = nic_core_create(node, app__program_take_turn, program);
+        program->awaited = sim_alloc(sizeof(*program->awaited));
+        program->thread = app__thread_add(program, -1);
+        program->core = program->thread->core;
         nic_core_start(program->core, config->start_ps);
         sim_touch(&node->sim); // it may be added between two steps
     }
@@ -345,6 +351,8 @@ static void program_destroy(app_t *app)
     sim_free((void *)program->srqs);
     sim_free((void *)program->qps);
     sim_free((void *)program->timers);
+    app__threads_destroy(program);
+    sim_free(program->awaited);
     sim_free(program->pds);
     sim_free(program->mrs);
     sim_free(program->numbers);

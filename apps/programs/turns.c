@@ -18,9 +18,12 @@
 
 void app__program_notice(app__program_t *program, uint32_t reason)
 {
-    program->reasons |= reason;
-    if (program->state == APP__PR_RUNS && program->parked) {
-        nic_core_wake(program->core);
+    for (size_t i = 0; i < program->thread_count; i++) {
+        app__pr_thread_t *const thread = program->threads[i];
+        if ((reason & PROGRAM_ON_MEMORY) != 0) {
+            thread->next_depth = 0;
+        }
+        app__thread_notice(thread, reason);
     }
 }
 
@@ -29,14 +32,6 @@ void app__program_event(app__program_t *program, uint32_t kind, uint32_t handle)
     SIM_APPEND(program->events, program->event_count, program->event_capacity,
                ((program_event_t){kind, handle}));
     app__program_notice(program, PROGRAM_ON_EVENT);
-}
-
-static void wait_is_over(sim_node_t *node, sim_timer_t *timer)
-{
-    (void)node;
-    app__program_t *const program = SIM_CONTAINER_OF(timer, app__program_t, wait_timer);
-    program->wait_over = true;
-    nic_core_wake(program->core);
 }
 
 // -- timers of signals
@@ -86,41 +81,62 @@ static int set_timer(app__program_t *program, program_timer_t *wish)
 
 // -- answers
 
-static void answer(app__program_t *program, int descriptor)
+static void answer(app__pr_thread_t *thread, int descriptor)
 {
+    app__program_t *const program = thread->program;
     program_shared_t *const shared = program->process->shared;
+    if (thread->parked) {
+        shared->call = thread->call;
+    }
     shared->now_ps = nic_core_now_ps(program->core);
     shared->lead_ps = 0;
     shared->posts_bytes = 0;
-    shared->signals = program->signals;
-    program->signals = 0;
+    shared->alone = app__thread_is_alone(thread);
+    shared->at_descriptors = app__threads_at_descriptors(thread);
+    shared->signals = 0;
+    if (program->signals != 0 && app__thread_takes_signals(thread)) {
+        shared->signals = program->signals;
+        program->signals = 0;
+    }
     const size_t count = SIM_MIN(program->event_count, (size_t)PROGRAM_EVENTS_MAX);
     memcpy(shared->events, program->events, count * sizeof(*shared->events));
     shared->event_count = (uint32_t)count;
     program->event_count -= count;
     memmove(program->events, program->events + count,
             program->event_count * sizeof(*program->events));
-    program->parked = false;
-    sim_timer_cancel(&program->node->sim, &program->wait_timer);
+    thread->parked = false;
+    sim_timer_cancel(&program->node->sim, &thread->wait_timer);
     sim_progress(&program->node->sim);
-    app__process_answer(program->process, descriptor);
+    app__process_answer(thread->control, descriptor);
 }
 
-static uint32_t waiting_for(const app__program_t *program, const program_call_t *call)
+static uint32_t waiting_for(const app__pr_thread_t *thread, const program_call_t *call)
 {
-    uint32_t reasons = program->reasons;
+    const app__program_t *const program = thread->program;
+    uint32_t reasons = thread->reasons;
     reasons |= program->event_count != 0 ? PROGRAM_ON_EVENT : 0;
-    reasons |= program->signals != 0 ? PROGRAM_ON_SIGNAL : 0;
+    reasons |= program->signals != 0 && app__thread_takes_signals(thread) ? PROGRAM_ON_SIGNAL : 0;
     return reasons & call->wait.mask;
 }
 
-// Tries to answer the call that the process waits in. Returns false if it must wait on.
-static bool try_parked(app__program_t *program)
+// Begins a turn of a thread that has waited.
+static void begin_turn(app__pr_thread_t *thread, uint32_t reasons)
 {
-    program_call_t *const call = &program->process->shared->call;
+    thread->depth = reasons == PROGRAM_ON_MEMORY ? thread->next_depth : 0;
+    thread->next_depth = 0;
+    thread->calls = 0;
+    thread->acted = false;
+    thread->reasons = 0;
+}
+
+// Tries to answer the call that the process waits in. Returns false if it must wait on.
+static bool try_parked(app__pr_thread_t *thread)
+{
+    app__program_t *const program = thread->program;
+    program_call_t *const call = &thread->call;
     app__program_look_at_cqs(program);
-    bool done = program->wait_over;
-    call->wait.reasons = waiting_for(program, call);
+    bool done = thread->wait_over;
+    call->wait.reasons = waiting_for(thread, call);
     call->error = 0;
     if (call->op == PROGRAM_POLL_CQ) {
         call->count = call->flags;
@@ -130,6 +146,7 @@ static bool try_parked(app__program_t *program)
         call->error = app__socket_connected(program, call);
         done = call->error != EINPROGRESS;
     } else if (call->op == PROGRAM_CM) {
+        program->process->shared->cm = thread->cm;
         call->error = app__cma_call(program, call);
     }
     if (!done && call->wait.reasons == 0) {
@@ -138,20 +155,24 @@ static bool try_parked(app__program_t *program)
     if (call->op == PROGRAM_CONNECT && !done) {
         call->error = EINTR;
     }
-    program->reasons = 0;
-    answer(program, NO_DESCRIPTOR);
+    begin_turn(thread, call->wait.reasons);
+    answer(thread, NO_DESCRIPTOR);
     return true;
 }
 
-// Lets the process wait in its call.
-static void park(app__program_t *program)
+// Lets the thread wait in its call.
+static void park(app__pr_thread_t *thread)
 {
-    program_call_t *const call = &program->process->shared->call;
-    const sim_time_t now_ps = nic_core_now_ps(program->core);
-    program->parked = true;
-    program->wait_over = false;
+    app__program_t *const program = thread->program;
+    const program_call_t *const call = &program->process->shared->call;
+    const sim_time_t now_ps = nic_core_now_ps(thread->core);
+    app__threads_look(thread);
+    thread->call = *call;
+    thread->parked = true;
+    thread->wait_over = false;
+    thread->order = program->waits++;
     if (call->op != PROGRAM_CONNECT && call->wait.timeout_ps < SIM_TIME_END - now_ps) {
-        sim_timer_arm(&program->node->sim, &program->wait_timer, now_ps + call->wait.timeout_ps);
+        sim_timer_arm(&program->node->sim, &thread->wait_timer, now_ps + call->wait.timeout_ps);
     }
 }
 
@@ -185,14 +206,12 @@ void app__program_end(app__program_t *program, const char *fault)
     sim_node_t *const node = &program->node->sim;
     const bool begun = program->process != NULL;
     program->state = APP__PR_ENDED;
-    program->parked = false;
     program->ended_ps = begun ? nic_core_now_ps(program->core) : SIM_TIME_NEVER;
     if (begun) {
         program->process->shared->killed = fault != NULL;
         program->status = app__process_end(program->process, fault != NULL);
     }
     note_end(program, fault);
-    sim_timer_cancel(node, &program->wait_timer);
     sim_timer_cancel(node, &program->signal_timer);
     for (size_t i = 0; i < program->timer_count; i++) {
         sim_timer_cancel(node, &program->timers[i]->timer);
@@ -200,27 +219,85 @@ void app__program_end(app__program_t *program, const char *fault)
     app__sockets_close_all(program);
     app__cma_end(program);
     app__program_free_verbs(program);
-    nic_core_stop(program->core);
+    app__threads_stop(program);
     sim_happened(node, 'P', node->now_ps, (uint64_t)program->status << 32 | program->calls);
     sim_work_end(node, 1);
     sim_progress(node);
     sim_cut_step(node);
 }
 
-void app__program_init_timers(app__program_t *program)
-{
-    sim_timer_init(&program->wait_timer, wait_is_over);
-}
-
 // -- calls
 
-// Works on the call that has come. Returns false if the process waits now, or is gone.
-static bool take_call(app__program_t *program)
+// Lets the thread wait until the host has come to its time: the next step answers it.
+static void park_until_now(app__pr_thread_t *thread, program_call_t *call)
 {
+    call->wait = (program_wait_t){.mask = 0, .timeout_ps = PROGRAM_NEVER};
+    park(thread);
+    thread->wait_over = true;
+    if (call->op == PROGRAM_CM) {
+        thread->cm = thread->program->process->shared->cm;
+    }
+}
+
+// Polls a completion queue. Returns false if the thread waits for a completion now.
+static bool poll_or_park(app__pr_thread_t *thread, program_call_t *call)
+{
+    app__program_t *const program = thread->program;
+    program->polls++;
+    call->flags = SIM_MIN(call->count, PROGRAM_POLL_MAX);
+    call->count = call->flags;
+    call->error = app__program_verb(program, call);
+    if (call->error == 0 && call->count == 0 && call->wait.mask != 0 &&
+        waiting_for(thread, call) == 0) {
+        park(thread);
+        return false;
+    }
+    call->wait.reasons = waiting_for(thread, call);
+    thread->reasons = 0;
+    return true;
+}
+
+// Works on a call that is answered at once. Returns an errno value.
+static int do_call(app__program_t *program, program_call_t *call, int *descriptor)
+{
+    switch (call->op) {
+    case PROGRAM_HELLO:
+        program->process->hello = true;
+        return 0;
+    case PROGRAM_FLUSH:
+        return 0;
+    case PROGRAM_TIMER:
+        return set_timer(program, &call->timer);
+    case PROGRAM_THREAD:
+        return app__thread_create(program, call, descriptor);
+    case PROGRAM_WAKE:
+        app__threads_wake(program, call);
+        return 0;
+    case PROGRAM_TOUCH:
+        app__threads_touch(program);
+        return 0;
+    case PROGRAM_SOCKET:
+    case PROGRAM_BIND:
+    case PROGRAM_LISTEN:
+    case PROGRAM_CONNECT:
+    case PROGRAM_ACCEPT:
+    case PROGRAM_NAMES:
+        return app__socket_call(program, call, descriptor);
+    default:
+        return app__program_verb(program, call);
+    }
+}
+
+// Works on the call that has come. Returns false if the thread waits now, or is gone.
+static bool take_call(app__pr_thread_t *thread)
+{
+    app__program_t *const program = thread->program;
     program_shared_t *const shared = program->process->shared;
     program_call_t *const call = &shared->call;
     int descriptor = NO_DESCRIPTOR;
     program->calls++;
+    thread->calls++;
+    thread->acted = thread->acted || shared->posts_bytes != 0;
     app__program_post_all(program);
     if (shared->sockets_written != 0 || call->op == PROGRAM_WAIT || call->op == PROGRAM_BYE) {
         shared->sockets_written = 0;
@@ -228,62 +305,39 @@ static bool take_call(app__program_t *program)
     }
     call->error = 0;
     switch (call->op) {
-    case PROGRAM_HELLO:
-        program->process->hello = true;
-        break;
-    case PROGRAM_FLUSH:
-        break;
     case PROGRAM_BYE:
-        answer(program, NO_DESCRIPTOR);
+        answer(thread, NO_DESCRIPTOR);
         app__program_end(program, NULL);
         return false;
+    case PROGRAM_THREAD_END: {
+        const int tid = call->status;
+        answer(thread, NO_DESCRIPTOR);
+        app__thread_end(thread, tid);
+        return false;
+    }
     case PROGRAM_YIELD:
-    case PROGRAM_CM:
-        // Answered by the step that follows this one, when the host has come to its time. So
-        // messages of the connection manager leave at the time of the call.
-        call->wait = (program_wait_t){.mask = 0, .timeout_ps = 0};
-        program->parked = program->wait_over = true;
+    case PROGRAM_CM: // messages of the connection manager leave at the time of the call
+        park_until_now(thread, call);
         return false;
     case PROGRAM_WAIT:
         app__program_look_at_cqs(program);
-        park(program);
+        park(thread);
         return false;
-    case PROGRAM_TIMER:
-        call->error = set_timer(program, &call->timer);
-        break;
     case PROGRAM_POLL_CQ:
-        program->polls++;
-        call->flags = SIM_MIN(call->count, PROGRAM_POLL_MAX);
-        call->count = call->flags;
-        call->error = app__program_verb(program, call);
-        if (call->error == 0 && call->count == 0 && call->wait.mask != 0 &&
-            waiting_for(program, call) == 0) {
-            park(program);
-            return false;
-        }
-        call->wait.reasons = waiting_for(program, call);
-        program->reasons = 0;
-        break;
-    case PROGRAM_SOCKET:
-    case PROGRAM_BIND:
-    case PROGRAM_LISTEN:
-    case PROGRAM_ACCEPT:
-    case PROGRAM_NAMES:
-        call->error = app__socket_call(program, call, &descriptor);
-        break;
-    case PROGRAM_CONNECT:
-        call->error = app__socket_call(program, call, &descriptor);
-        if (call->error == EINPROGRESS) {
-            call->wait = (program_wait_t){.mask = PROGRAM_ON_SIGNAL, .timeout_ps = PROGRAM_NEVER};
-            park(program);
+        if (!poll_or_park(thread, call)) {
             return false;
         }
         break;
     default:
-        call->error = app__program_verb(program, call);
+        call->error = do_call(program, call, &descriptor);
+        if (call->op == PROGRAM_CONNECT && call->error == EINPROGRESS) {
+            call->wait = (program_wait_t){.mask = PROGRAM_ON_SIGNAL, .timeout_ps = PROGRAM_NEVER};
+            park(thread);
+            return false;
+        }
         break;
     }
-    answer(program, descriptor);
+    answer(thread, descriptor);
     if (descriptor >= 0) {
         close(descriptor);
     }
@@ -300,13 +354,31 @@ static bool has_to_end(void *ctx)
     return program->stopped != NULL;
 }
 
-static void run_process(app__program_t *program)
+// Ends a program whose thread made no call for too long, and says what the thread did.
+static void end_late(app__program_t *program, uint64_t patience_ms)
 {
+    const char *const name = app__process_awaits(program->process);
+    char *const text =
+        name != NULL
+            ? sim_format("the program waits in the system call %s() of this machine, which is not "
+                         "simulated there, and was ended",
+                         name)
+            : sim_format("the program made no call for %" PRIu64 " s of real time and was ended "
+                         "(programs.patience)",
+                         patience_ms / 1000);
+    app__program_end(program, text);
+    sim_free(text);
+}
+
+static void run_process(app__pr_thread_t *thread)
+{
+    app__program_t *const program = thread->program;
     const uint64_t patience_ms = program->config->patience_ps / PATIENCE_PS_PER_MS;
     for (;;) {
-        switch (app__process_wait(program->process, patience_ms, has_to_end, program)) {
+        switch (app__process_wait(program->process, thread->control, patience_ms, has_to_end,
+                                  program)) {
         case APP__TURN_CALL:
-            if (!take_call(program)) {
+            if (!take_call(thread)) {
                 return;
             }
             break;
@@ -316,15 +388,9 @@ static void run_process(app__program_t *program)
         case APP__TURN_STOPPED:
             app__program_end(program, program->stopped);
             return;
-        case APP__TURN_LATE: {
-            char *const text =
-                sim_format("the program made no call for %" PRIu64 " s of real time and was ended "
-                           "(programs.patience)",
-                           patience_ms / 1000);
-            app__program_end(program, text);
-            sim_free(text);
+        case APP__TURN_LATE:
+            end_late(program, patience_ms);
             return;
-        }
         }
     }
 }
@@ -339,23 +405,32 @@ static bool begin(app__program_t *program)
         return false;
     }
     program->state = APP__PR_RUNS;
+    program->thread->control = program->process->control;
+    program->process->control = -1;
     return true;
 }
 
 bool app__program_take_turn(nic_core_t *core, void *ctx)
 {
     (void)core;
-    app__program_t *const program = ctx;
-    if (program->state == APP__PR_ENDED) {
+    app__pr_thread_t *const thread = ctx;
+    app__program_t *const program = thread->program;
+    if (program->state == APP__PR_ENDED || thread->ended) {
         return false;
     }
+    program->thread = thread;
+    program->core = thread->core;
     if (program->state == APP__PR_WAITS_FOR_START) {
         if (!begin(program)) {
             return false;
         }
-    } else if (program->parked && !try_parked(program)) {
+    } else if (thread->begins) {
+        begin_turn(thread, 0);
+        answer(thread, NO_DESCRIPTOR);
+    } else if (thread->parked && !try_parked(thread)) {
         return false;
     }
-    run_process(program);
-    return program->state != APP__PR_ENDED;
+    thread->begins = false;
+    run_process(thread);
+    return !thread->ended;
 }

@@ -5,12 +5,12 @@
 
 #include "apps/programs/guest.h"
 
-// Lets the program look again at what it waits for: `reason` (a PROGRAM_ON_ bit) has happened.
+// Lets the threads of the program look again at what they wait for, because `reason` (a PROGRAM_ON_
+// bit) has happened.
 void app__program_notice(app__program_t *program, uint32_t reason);
 // Adds an event for the process (programs/protocol.h) and notices it.
 void app__program_event(app__program_t *program, uint32_t kind, uint32_t handle);
-void app__program_init_timers(app__program_t *program);
-// The step of its core.
+// Takes a turn of a thread: the step of its core.
 bool app__program_take_turn(nic_core_t *core, void *ctx);
 // Ends the process, if there is one, and all that it has made, now. `fault` (may be NULL) says why.
 void app__program_end(app__program_t *program, const char *fault);

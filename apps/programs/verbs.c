@@ -234,6 +234,7 @@ static int create_cq(app__program_t *program, program_call_t *call)
     *cq = (app__pr_cq_t){
         .cq = nic_cq_create(nic, call->count, NULL, NULL),
         .program = program,
+        .owner = program->thread,
         .capacity = call->count,
     };
     nic_cq_set_core(cq->cq, program->core);
@@ -252,6 +253,26 @@ static int destroy_cq(app__program_t *program, const program_call_t *call)
     sim_free(cq->taken);
     cq->taken = NULL;
     return 0;
+}
+
+// Makes the core of the thread that has the turn poll the queue.
+static void own_cq(app__program_t *program, app__pr_cq_t *cq)
+{
+    if (cq->owner != program->thread) {
+        cq->owner = program->thread;
+        nic_cq_change_core(cq->cq, program->core);
+    }
+}
+
+// Lets the threads that poll the queue know that it has a completion.
+static void notice_pollers(app__program_t *program, const app__pr_cq_t *cq)
+{
+    program->thread->reasons |= PROGRAM_ON_POLL;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        if (program->threads[i] != program->thread && (cq->pollers >> i % 64 & 1) != 0) {
+            app__thread_notice(program->threads[i], PROGRAM_ON_POLL);
+        }
+    }
 }
 
 // Ends a queue that has no room for a completion, and its queue pairs (IBA vol. 1, 11.2.8).
@@ -276,12 +297,12 @@ void app__program_look_at_cqs(app__program_t *program)
     for (size_t i = 0; i < program->cq_count; i++) {
         app__pr_cq_t *const cq = program->cqs[i];
         uint32_t count = 0;
-        while (nic_cq_waiting(cq->cq) != 0 &&
+        while (cq->owner == program->thread && nic_cq_waiting(cq->cq) != 0 &&
                (count = nic_poll_cq(cq->cq, SIM_COUNT_OF(some), some)) != 0) {
             if (cq->gone) {
                 continue;
             }
-            program->reasons |= PROGRAM_ON_POLL;
+            notice_pollers(program, cq);
             if (cq->taken == NULL) {
                 cq->taken = sim_alloc_array(cq->capacity, sizeof(*cq->taken));
             }
@@ -363,6 +384,8 @@ static int poll_cq(app__program_t *program, program_call_t *call)
     if (cq == NULL) {
         return EINVAL;
     }
+    own_cq(program, cq);
+    cq->pollers |= UINT64_C(1) << program->thread->number % 64;
     program_completion_t *const to = program->process->shared->completions;
     while (call->count < wanted && cq->taken_count != 0) {
         give(program, &cq->taken[cq->taken_first], &to[call->count++]);
@@ -383,6 +406,7 @@ static int arm_cq(app__program_t *program, const program_call_t *call)
     if (cq == NULL) {
         return EINVAL;
     }
+    own_cq(program, cq);
     app__program_look_at_cqs(program); // those that are there raise no event
     cq->armed = true;
     return 0;

@@ -223,6 +223,23 @@ void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core)
     NIC_DEVICE(cq->nic, cq_changed, cq);
 }
 
+void nic_cq_change_core(nic_cq_t *cq, nic_core_t *core)
+{
+    SIM_CHECK(cq->core != NULL && core->host == cq->nic->host);
+    nic_cq_t **at = &cq->core->cqs;
+    while (*at != cq) {
+        at = &(*at)->next_of_core;
+    }
+    *at = cq->next_of_core;
+    cq->core = core;
+    cq->next_of_core = core->cqs;
+    core->cqs = cq;
+    NIC_DEVICE(cq->nic, cq_changed, cq);
+    if (cq->count != 0) {
+        nic__core_notice(core, SIM_MAX(cq->seen_ps[cq->first], core->host->node.sim.now_ps));
+    }
+}
+
 uint32_t nic__core_number(const nic_core_t *core)
 {
     uint32_t number = 0;

@@ -11,6 +11,7 @@
 
 #include "programs/process/descriptors.h"
 #include "programs/sockets/endpoint.h"
+#include "programs/threads/threads.h"
 #include "programs/turn.h"
 
 static int refuse(void)
@@ -33,7 +34,9 @@ PROGRAM_EXPORT int close(int descriptor)
         return refuse();
     }
     forget(descriptor);
-    return PROGRAM_NEXT(close)(descriptor);
+    const int error = PROGRAM_NEXT(close)(descriptor);
+    threads_touch_descriptors();
+    return error;
 }
 
 PROGRAM_EXPORT int close_range(unsigned int first, unsigned int last, int flags)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "programs/process/random.h"
+#include "programs/threads/threads.h"
 #include "programs/turn.h"
 
 PROGRAM_EXPORT void _exit(int status)
@@ -113,7 +114,7 @@ PROGRAM_EXPORT pid_t getpid(void)
 
 PROGRAM_EXPORT pid_t gettid(void)
 {
-    return turn_on() && turn_is_mine() ? random_pid() : (pid_t)syscall(SYS_gettid);
+    return turn_on() ? random_pid() + (pid_t)threads_own_number() : (pid_t)syscall(SYS_gettid);
 }
 
 // A program reaches itself and its group, which is its own, and no process of this machine.

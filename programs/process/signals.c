@@ -14,14 +14,14 @@
 
 #define SIGNALS 65
 
-uint64_t signals_handled;
-uint64_t signals_interrupts;
+__thread uint64_t signals_handled;
+__thread uint64_t signals_interrupts;
 
 static struct sigaction actions[SIGNALS]; // as the program set them
 static signals_own_fn own[SIGNALS];
 static union sigval values[SIGNALS];
 static bool of_timer[SIGNALS];
-static volatile uint64_t deferred;
+static __thread volatile uint64_t deferred __attribute__((tls_model("initial-exec")));
 
 static bool is_own(int signal)
 {
@@ -247,15 +247,9 @@ PROGRAM_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *before)
     return error == 0 ? 0 : -1;
 }
 
-// Returns true if the call is one that the simulator must know. Helper threads wait for real.
-static bool simulated(const char *function)
-{
-    return turn_on() && turn_is_mine() && turn_enter(function);
-}
-
 PROGRAM_EXPORT int pause(void)
 {
-    if (!simulated("pause")) {
+    if (!turn_enter("pause")) {
         return PROGRAM_NEXT(pause)();
     }
     const uint64_t before = signals_handled;
@@ -268,7 +262,7 @@ PROGRAM_EXPORT int pause(void)
 
 PROGRAM_EXPORT int sigsuspend(const sigset_t *set)
 {
-    if (!simulated("sigsuspend")) {
+    if (!turn_enter("sigsuspend")) {
         return PROGRAM_NEXT(sigsuspend)(set);
     }
     sigset_t old;
@@ -303,14 +297,17 @@ static int take_signal(const sigset_t *set, siginfo_t *info, uint64_t timeout_ps
             errno = EAGAIN;
             return -1;
         }
-        (void)turn_wait(PROGRAM_ON_SIGNAL,
-                        end_ps == PROGRAM_NEVER ? PROGRAM_NEVER : end_ps - now_ps);
+        program_call_t call = {
+            .flags = PROGRAM_WAIT_TAKES_SIGNALS,
+            .wait = {.mask = PROGRAM_ON_SIGNAL,
+                     .timeout_ps = end_ps == PROGRAM_NEVER ? PROGRAM_NEVER : end_ps - now_ps}};
+        (void)turn_wait_call(&call);
     }
 }
 
 PROGRAM_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
 {
-    if (!simulated("sigtimedwait")) {
+    if (!turn_enter("sigtimedwait")) {
         return PROGRAM_NEXT(sigtimedwait)(set, info, time);
     }
     return take_signal(set, info,
@@ -321,13 +318,13 @@ PROGRAM_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const stru
 
 PROGRAM_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
-    return simulated("sigwaitinfo") ? take_signal(set, info, PROGRAM_NEVER)
-                                    : PROGRAM_NEXT(sigwaitinfo)(set, info);
+    return turn_enter("sigwaitinfo") ? take_signal(set, info, PROGRAM_NEVER)
+                                     : PROGRAM_NEXT(sigwaitinfo)(set, info);
 }
 
 PROGRAM_EXPORT int sigwait(const sigset_t *set, int *number)
 {
-    if (!simulated("sigwait")) {
+    if (!turn_enter("sigwait")) {
         return PROGRAM_NEXT(sigwait)(set, number);
     }
     int found;

@@ -17,9 +17,10 @@
 // Handles a signal of the library. Returns false if it is the program's.
 typedef bool (*signals_own_fn)(siginfo_t *info, ucontext_t *context);
 
-// Number of handlers of the program that ran, and of those that interrupt a call (no SA_RESTART).
-extern uint64_t signals_handled;
-extern uint64_t signals_interrupts;
+// Number of handlers of the program that ran in the calling thread, and of those that interrupt a
+// call (no SA_RESTART).
+extern __thread uint64_t signals_handled __attribute__((tls_model("initial-exec")));
+extern __thread uint64_t signals_interrupts __attribute__((tls_model("initial-exec")));
 
 // Prepares the library's handlers.
 void signals_begin(void);

@@ -13,12 +13,13 @@
 
 #include "programs/process/descriptors.h"
 #include "programs/process/signals.h"
+#include "programs/threads/threads.h"
 #include "programs/time/moment.h"
 #include "programs/time/timerfd.h"
 
 #define DESCRIPTORS_MAX 16384
 
-turn_idle_t endpoint_idle;
+__thread turn_idle_t endpoint_idle;
 
 static endpoint_t *endpoints[DESCRIPTORS_MAX];
 static bool room; // the simulator may have more bytes for a socket that was full
@@ -95,8 +96,8 @@ bool endpoint_nonblocking(int descriptor)
 bool endpoint_waits(int descriptor)
 {
     struct stat file;
-    if (!turn_on() || !turn_is_mine()) {
-        return endpoint_of(descriptor) != NULL;
+    if (!turn_on()) {
+        return false;
     }
     if (endpoint_of(descriptor) != NULL) {
         return true;
@@ -127,6 +128,7 @@ int endpoint_await(int descriptor, short events, uint64_t timeout_ps)
             return -1;
         }
         (void)turn_wait(PROGRAM_ON_SOCKET | PROGRAM_ON_EVENT | PROGRAM_ON_SIGNAL, left_ps);
+        threads_cancel_point();
         if (signals_interrupts != before) {
             errno = EINTR;
             return -1;

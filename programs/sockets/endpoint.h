@@ -46,7 +46,7 @@ typedef struct endpoint {
 } endpoint_t;
 
 // What attempts on descriptors that find nothing share.
-extern turn_idle_t endpoint_idle;
+extern __thread turn_idle_t endpoint_idle __attribute__((tls_model("initial-exec")));
 
 // Returns the object of a descriptor, or NULL. Also NULL in a program that is not simulated.
 endpoint_t *endpoint_of(int descriptor);

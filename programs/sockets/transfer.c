@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@
 #include "programs/process/random.h"
 #include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
+#include "programs/threads/threads.h"
 #include "programs/time/timerfd.h"
 #include "programs/turn.h"
 
@@ -72,9 +74,11 @@ static ssize_t receive(int descriptor, struct msghdr *message, int flags)
         return -1;
     }
     turn_charge_call();
+    threads_meet();
     const ssize_t got = receive_all(socket, descriptor, message, flags);
     if (got >= 0) {
         turn_act();
+        threads_touch_descriptors();
     }
     return got;
 }
@@ -92,11 +96,14 @@ static bool is_socket(int descriptor)
 static ssize_t read_pipe(int descriptor, const struct iovec *places, int count)
 {
     turn_charge_call();
+    threads_meet();
     for (;;) {
         struct pollfd ready = {.fd = descriptor, .events = POLLIN};
         if (syscall(SYS_poll, &ready, 1, 0) != 0) {
             turn_act();
-            return syscall(SYS_readv, descriptor, places, count);
+            const ssize_t got = syscall(SYS_readv, descriptor, places, count);
+            threads_touch_descriptors();
+            return got;
         }
         if (endpoint_nonblocking(descriptor)) {
             if (turn_idle_wait(&endpoint_idle)) {
@@ -223,24 +230,55 @@ static void advance(struct msghdr *message, size_t bytes)
     }
 }
 
-// Sends all bytes, or as many as there is room for if it must not wait.
+// Writes into a pipe or the like as much as there is room for.
+static ssize_t write_now(int descriptor, const struct msghdr *message)
+{
+    const long flags = syscall(SYS_fcntl, descriptor, F_GETFL);
+    const bool waits = (flags & O_NONBLOCK) == 0;
+    if (waits) {
+        syscall(SYS_fcntl, descriptor, F_SETFL, flags | O_NONBLOCK);
+    }
+    const ssize_t written = syscall(SYS_writev, descriptor, message->msg_iov, message->msg_iovlen);
+    const int error = errno;
+    if (waits) {
+        syscall(SYS_fcntl, descriptor, F_SETFL, flags);
+    }
+    errno = error;
+    return written;
+}
+
+// Lets others see what was sent.
+static void show(const endpoint_t *socket)
+{
+    turn_act();
+    if (socket != NULL) {
+        endpoint_flush();
+    }
+    threads_touch_descriptors();
+}
+
+// Sends all bytes, or as many as there is room for if it must not wait. `socket` is NULL for what
+// only connects threads and processes of a host.
 static ssize_t transmit(const endpoint_t *socket, int descriptor, struct msghdr *message, int flags)
 {
     const size_t total = total_of(message->msg_iov, message->msg_iovlen);
     size_t done = 0;
-    if (!socket->connected) {
+    if (socket != NULL && !socket->connected) {
         errno = ENOTCONN;
         return -1;
     }
+    const bool is_pipe = socket == NULL && !is_socket(descriptor);
     turn_charge_call();
+    threads_meet();
     for (;;) {
-        const long sent = syscall(SYS_sendmsg, descriptor, message, flags | MSG_DONTWAIT);
+        const long sent = is_pipe ? write_now(descriptor, message)
+                                  : syscall(SYS_sendmsg, descriptor, message, flags | MSG_DONTWAIT);
         const int error = errno;
         if (sent > 0) {
             done += (size_t)sent;
-            turn_act();
-            endpoint_flush();
+            show(socket);
             advance(message, (size_t)sent);
+            message->msg_controllen = 0; // it went with the first byte
         }
         if (sent < 0 && error != EAGAIN) {
             errno = error;
@@ -256,16 +294,24 @@ static ssize_t transmit(const endpoint_t *socket, int descriptor, struct msghdr 
             }
             return done != 0 ? (ssize_t)done : -1;
         }
-        if (endpoint_await(descriptor, POLLOUT, socket->send_timeout_ps) != 0) {
+        if (endpoint_await(descriptor, POLLOUT,
+                           socket == NULL ? PROGRAM_NEVER : socket->send_timeout_ps) != 0) {
             return done != 0 ? (ssize_t)done : -1;
         }
     }
 }
 
+// Returns true if writing to the descriptor passes through: it is neither simulated nor connects
+// threads.
+static bool passes(const endpoint_t *socket, int descriptor)
+{
+    return socket == NULL && (!threads_many || !endpoint_waits(descriptor));
+}
+
 PROGRAM_EXPORT ssize_t write(int descriptor, const void *bytes, size_t count)
 {
     const endpoint_t *socket = endpoint_socket_of(descriptor);
-    if (socket == NULL || !turn_enter("write")) {
+    if (passes(socket, descriptor) || !turn_enter("write")) {
         return PROGRAM_NEXT(write)(descriptor, bytes, count);
     }
     union {
@@ -290,7 +336,7 @@ static ssize_t transmit_places(const endpoint_t *socket, int descriptor, const s
 PROGRAM_EXPORT ssize_t writev(int descriptor, const struct iovec *places, int count)
 {
     const endpoint_t *socket = endpoint_socket_of(descriptor);
-    if (socket == NULL || count < 0 || !turn_enter("writev")) {
+    if (passes(socket, descriptor) || count < 0 || !turn_enter("writev")) {
         return PROGRAM_NEXT(writev)(descriptor, places, count);
     }
     return transmit_places(socket, descriptor, places, (size_t)count, 0);
@@ -299,7 +345,7 @@ PROGRAM_EXPORT ssize_t writev(int descriptor, const struct iovec *places, int co
 PROGRAM_EXPORT ssize_t send(int descriptor, const void *bytes, size_t count, int flags)
 {
     const endpoint_t *socket = endpoint_socket_of(descriptor);
-    if (socket == NULL || !turn_enter("send")) {
+    if (passes(socket, descriptor) || !turn_enter("send")) {
         return PROGRAM_NEXT(send)(descriptor, bytes, count, flags);
     }
     union {
@@ -313,7 +359,7 @@ PROGRAM_EXPORT ssize_t send(int descriptor, const void *bytes, size_t count, int
 PROGRAM_EXPORT ssize_t sendto(int descriptor, const void *bytes, size_t count, int flags,
                               __CONST_SOCKADDR_ARG address, socklen_t length)
 {
-    if (endpoint_socket_of(descriptor) == NULL) {
+    if (endpoint_socket_of(descriptor) == NULL && (!threads_many || address.__sockaddr__ != NULL)) {
         return PROGRAM_NEXT(sendto)(descriptor, bytes, count, flags, address, length);
     }
     return send(descriptor, bytes, count, flags);
@@ -322,8 +368,28 @@ PROGRAM_EXPORT ssize_t sendto(int descriptor, const void *bytes, size_t count, i
 PROGRAM_EXPORT ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
 {
     const endpoint_t *socket = endpoint_socket_of(descriptor);
-    if (socket == NULL || !turn_enter("sendmsg")) {
+    if (passes(socket, descriptor) || message->msg_name != NULL || !turn_enter("sendmsg")) {
         return PROGRAM_NEXT(sendmsg)(descriptor, message, flags);
     }
+    if (socket == NULL) {
+        struct iovec copies[64];
+        struct msghdr copy = *message;
+        copy.msg_iovlen = copy.msg_iovlen < 64 ? copy.msg_iovlen : 64;
+        memcpy(copies, message->msg_iov, copy.msg_iovlen * sizeof *copies);
+        copy.msg_iov = copies;
+        return transmit(NULL, descriptor, &copy, flags);
+    }
     return transmit_places(socket, descriptor, message->msg_iov, message->msg_iovlen, flags);
+}
+
+// -- eventfd
+
+PROGRAM_EXPORT int eventfd_read(int descriptor, eventfd_t *value)
+{
+    return read(descriptor, value, sizeof *value) == (ssize_t)sizeof *value ? 0 : -1;
+}
+
+PROGRAM_EXPORT int eventfd_write(int descriptor, eventfd_t value)
+{
+    return write(descriptor, &value, sizeof value) == (ssize_t)sizeof value ? 0 : -1;
 }

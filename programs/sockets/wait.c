@@ -14,24 +14,21 @@
 
 #include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
+#include "programs/threads/threads.h"
 #include "programs/time/moment.h"
 #include "programs/turn.h"
 
 // Asks the kernel without waiting. Returns the number of ready descriptors, or -1.
 typedef int (*ask_fn)(void *question);
 
-// Returns true if the first thread of a simulated program calls.
-static bool simulated(const char *function)
-{
-    return turn_on() && turn_is_mine() && turn_enter(function);
-}
-
 static int wait_for(ask_fn ask, void *question, uint64_t timeout_ps)
 {
     const uint64_t before = signals_handled;
     turn_charge_call();
+    threads_meet();
     const uint64_t end_ps = moment_after(timeout_ps);
     for (;;) {
+        threads_cancel_point();
         const int count = ask(question);
         if (count != 0) {
             if (count > 0) {
@@ -94,7 +91,7 @@ static int ask_poll(void *question)
 
 PROGRAM_EXPORT int poll(struct pollfd *descriptors, nfds_t count, int timeout_ms)
 {
-    if (!simulated("poll")) {
+    if (!turn_enter("poll")) {
         return PROGRAM_NEXT(poll)(descriptors, count, timeout_ms);
     }
     poll_question_t question = {.descriptors = descriptors, .count = count};
@@ -112,7 +109,7 @@ PROGRAM_EXPORT int __poll_chk(struct pollfd *descriptors, nfds_t count, int time
 PROGRAM_EXPORT int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
                          const sigset_t *mask)
 {
-    if (!simulated("ppoll")) {
+    if (!turn_enter("ppoll")) {
         return PROGRAM_NEXT(ppoll)(descriptors, count, timeout, mask);
     }
     poll_question_t question = {.descriptors = descriptors, .count = count};
@@ -164,7 +161,7 @@ static int wait_select(int count, fd_set *readable, fd_set *writable, fd_set *ex
 PROGRAM_EXPORT int select(int count, fd_set *restrict readable, fd_set *restrict writable,
                           fd_set *restrict exceptional, struct timeval *restrict timeout)
 {
-    if (!simulated("select")) {
+    if (!turn_enter("select")) {
         return PROGRAM_NEXT(select)(count, readable, writable, exceptional, timeout);
     }
     const uint64_t timeout_ps = timeout == NULL ? PROGRAM_NEVER : moment_of_timeval(timeout);
@@ -180,7 +177,7 @@ PROGRAM_EXPORT int pselect(int count, fd_set *restrict readable, fd_set *restric
                            fd_set *restrict exceptional, const struct timespec *restrict timeout,
                            const sigset_t *restrict mask)
 {
-    if (!simulated("pselect")) {
+    if (!turn_enter("pselect")) {
         return PROGRAM_NEXT(pselect)(count, readable, writable, exceptional, timeout, mask);
     }
     return wait_select(count, readable, writable, exceptional, timeout_of(timeout), mask);
@@ -204,11 +201,18 @@ static int ask_epoll(void *question)
 PROGRAM_EXPORT int epoll_pwait(int descriptor, struct epoll_event *events, int count,
                                int timeout_ms, const sigset_t *mask)
 {
-    if (!simulated("epoll_wait")) {
+    if (!turn_enter("epoll_wait")) {
         return PROGRAM_NEXT(epoll_pwait)(descriptor, events, count, timeout_ms, mask);
     }
     epoll_question_t question = {.descriptor = descriptor, .events = events, .count = count};
     return wait_masked(ask_epoll, &question, timeout_of_ms(timeout_ms), mask);
+}
+
+PROGRAM_EXPORT int epoll_ctl(int descriptor, int operation, int other, struct epoll_event *event)
+{
+    const int error = PROGRAM_NEXT(epoll_ctl)(descriptor, operation, other, event);
+    threads_touch_descriptors();
+    return error;
 }
 
 PROGRAM_EXPORT int epoll_wait(int descriptor, struct epoll_event *events, int count, int timeout_ms)
@@ -219,7 +223,7 @@ PROGRAM_EXPORT int epoll_wait(int descriptor, struct epoll_event *events, int co
 PROGRAM_EXPORT int epoll_pwait2(int descriptor, struct epoll_event *events, int count,
                                 const struct timespec *timeout, const sigset_t *mask)
 {
-    if (!simulated("epoll_pwait2")) {
+    if (!turn_enter("epoll_pwait2")) {
         return PROGRAM_NEXT(epoll_pwait2)(descriptor, events, count, timeout, mask);
     }
     epoll_question_t question = {.descriptor = descriptor, .events = events, .count = count};

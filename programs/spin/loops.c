@@ -17,10 +17,12 @@
 
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -63,7 +65,13 @@ typedef struct loop {
     state_t state;
 } loop_t;
 
-static struct {
+// What is watched of a thread.
+typedef struct watch {
+    uintptr_t stack_end; // where its stack begins to grow down
+    timer_t timer;
+    long period_ns;
+    uint64_t calls_seen;
+    // the walk
     bool on;
     loop_t *over; // steps over the instruction at this place; NULL: searches
     uint64_t calls;
@@ -72,12 +80,14 @@ static struct {
     uint32_t length;
     uintptr_t code[LOOP_MAX]; // since the snapshot
     state_t snapshot;
-} walk;
+    // its last wait in a loop
+    uint64_t wait_calls;
+    state_t wait_state;
+} watch_t;
 
 static loop_t loops[LOOPS_MAX];
-static timer_t timer;
-static uint64_t calls_seen;
-static long period_ns;
+static watch_t first_watch;
+static __thread watch_t *watch __attribute__((tls_model("initial-exec"))) = &first_watch;
 
 static struct {
     const uint8_t *begin;
@@ -96,7 +106,7 @@ static greg_t flags_of(const greg_t *registers)
 
 static size_t stack_bytes_at(uintptr_t pointer)
 {
-    const uintptr_t end = (uintptr_t)__libc_stack_end;
+    const uintptr_t end = watch->stack_end;
     if (pointer > end || end - pointer > (UINT64_C(1) << 30)) {
         return 0; // another stack, whose size is not known
     }
@@ -162,9 +172,9 @@ static void set_timer(long new_period_ns)
         .it_interval = {.tv_sec = new_period_ns / 1000000000,
                         .tv_nsec = new_period_ns % 1000000000},
         .it_value = {.tv_sec = new_period_ns / 1000000000, .tv_nsec = new_period_ns % 1000000000}};
-    if (new_period_ns != period_ns) {
-        period_ns = new_period_ns;
-        syscall(SYS_timer_settime, timer, 0, &times, NULL);
+    if (new_period_ns != watch->period_ns) {
+        watch->period_ns = new_period_ns;
+        syscall(SYS_timer_settime, watch->timer, 0, &times, NULL);
     }
 }
 
@@ -239,12 +249,12 @@ static void execute_jump(const loop_t *loop, greg_t *registers)
 static void note_loop(uintptr_t code)
 {
     uintptr_t place = code;
-    const uint32_t length = walk.length <= LOOP_MAX ? walk.length : 0;
+    const uint32_t length = watch->length <= LOOP_MAX ? watch->length : 0;
     for (uint32_t i = 0; i < length; i++) {
-        const uint8_t *at = (const uint8_t *)walk.code[i];
+        const uint8_t *at = (const uint8_t *)watch->code[i];
         if (is_jump(at, *at)) {
-            place = walk.code[i];
-            if (walk.code[(i + 1) % length] < place) {
+            place = watch->code[i];
+            if (watch->code[(i + 1) % length] < place) {
                 break;
             }
         }
@@ -282,19 +292,32 @@ static bool goes_in_circle(loop_t *loop, const ucontext_t *context)
     return equal;
 }
 
+// Waits until something may have changed the memory that the loop looks at.
+static void wait_for_memory(const ucontext_t *context)
+{
+    program_call_t call = {
+        .wait = {.mask = PROGRAM_ON_MEMORY | PROGRAM_ON_SIGNAL, .timeout_ps = PROGRAM_NEVER}};
+    if (watch->wait_calls == turn_calls && is_in_state(&watch->wait_state, context)) {
+        call.flags = PROGRAM_WAIT_WROTE_NOTHING;
+    }
+    take_state(&watch->wait_state, context);
+    (void)turn_wait_call(&call);
+    watch->wait_calls = turn_calls;
+}
+
 // The thread is at an int3.
 static void visit(loop_t *loop, ucontext_t *context)
 {
     greg_t *registers = context->uc_mcontext.gregs;
     if (turn_on() && !turn_busy() && goes_in_circle(loop, context)) {
-        (void)turn_wait(PROGRAM_ON_MEMORY | PROGRAM_ON_SIGNAL, PROGRAM_NEVER);
+        wait_for_memory(context);
         loop->calls = turn_calls; // handlers of signals may have made calls
         loop->visits = 1;
         loop->renew = 2;
         take_state(&loop->state, context);
         set_timer(PERIOD_NS);
     }
-    calls_seen = turn_calls - 1; // the timer need not look here
+    watch->calls_seen = turn_calls - 1; // the timer need not look here
     if (loop->visits > VISITS_MAX) {
         uproot(loop);
         loop->visits = 0;
@@ -302,8 +325,8 @@ static void visit(loop_t *loop, ucontext_t *context)
         execute_jump(loop, registers);
     } else {
         uproot(loop);
-        walk.on = true;
-        walk.over = loop;
+        watch->on = true;
+        watch->over = loop;
         registers[REG_EFL] |= TRAP_FLAG;
     }
 }
@@ -312,47 +335,47 @@ static void visit(loop_t *loop, ucontext_t *context)
 
 static void start(ucontext_t *context)
 {
-    walk.on = true;
-    walk.over = NULL;
-    walk.calls = turn_calls;
-    walk.steps = 0;
-    walk.renew = 1;
-    walk.length = 0;
-    take_state(&walk.snapshot, context);
+    watch->on = true;
+    watch->over = NULL;
+    watch->calls = turn_calls;
+    watch->steps = 0;
+    watch->renew = 1;
+    watch->length = 0;
+    take_state(&watch->snapshot, context);
     context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
 }
 
 static void stop(ucontext_t *context)
 {
-    walk.on = false;
+    watch->on = false;
     context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
 
 static void step(ucontext_t *context)
 {
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-    if (walk.over != NULL) {
-        plant(walk.over);
+    if (watch->over != NULL) {
+        plant(watch->over);
         stop(context);
         return;
     }
-    walk.steps++;
-    if (walk.length < LOOP_MAX) {
-        walk.code[walk.length] = code;
+    watch->steps++;
+    if (watch->length < LOOP_MAX) {
+        watch->code[watch->length] = code;
     }
-    walk.length++;
-    if (turn_calls != walk.calls || code_is_own((const void *)code) || !turn_on()) {
+    watch->length++;
+    if (turn_calls != watch->calls || code_is_own((const void *)code) || !turn_on()) {
         stop(context);
-    } else if (is_in_state(&walk.snapshot, context)) {
+    } else if (is_in_state(&watch->snapshot, context)) {
         stop(context);
         note_loop(code);
-    } else if (walk.steps > STEPS_MAX) {
+    } else if (watch->steps > STEPS_MAX) {
         stop(context);
-        set_timer(period_ns < PERIOD_NS_MAX / 2 ? period_ns * 2 : PERIOD_NS_MAX);
-    } else if (walk.steps == walk.renew) {
-        walk.renew *= 2;
-        walk.length = 0;
-        take_state(&walk.snapshot, context);
+        set_timer(watch->period_ns < PERIOD_NS_MAX / 2 ? watch->period_ns * 2 : PERIOD_NS_MAX);
+    } else if (watch->steps == watch->renew) {
+        watch->renew *= 2;
+        watch->length = 0;
+        take_state(&watch->snapshot, context);
     }
 }
 
@@ -365,13 +388,13 @@ static bool on_trap(siginfo_t *info, ucontext_t *context)
     loop_t *loop = info->si_code == SI_KERNEL ? loop_at((uintptr_t)registers[REG_RIP] - 1) : NULL;
     if (loop != NULL && loop->planted) {
         registers[REG_RIP]--;
-        if (walk.on) {
+        if (watch->on) {
             stop(context);
         }
         visit(loop, context);
         return true;
     }
-    if (!walk.on) {
+    if (!watch->on) {
         return false;
     }
     step(context);
@@ -381,13 +404,52 @@ static bool on_trap(siginfo_t *info, ucontext_t *context)
 static bool on_timer(siginfo_t *info, ucontext_t *context)
 {
     (void)info;
-    const bool silent = turn_calls == calls_seen;
-    calls_seen = turn_calls;
-    if (silent && !walk.on && turn_on() && turn_is_mine() && !turn_busy() &&
+    const bool silent = turn_calls == watch->calls_seen;
+    watch->calls_seen = turn_calls;
+    if (silent && !watch->on && turn_on() && turn_is_mine() && !turn_busy() &&
         !code_is_own((const void *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP])) {
         start(context);
     }
     return true;
+}
+
+// Makes a timer of the calling thread's processor time.
+static void begin_watch(watch_t *mine)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGNALS_SPIN};
+    event._sigev_un._tid = (int)syscall(SYS_gettid);
+    int id = 0;
+    watch = mine;
+    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &id) == 0) {
+        mine->timer = (timer_t)(intptr_t)id; // the kernel's number, for system calls only
+        set_timer(PERIOD_NS);
+    }
+}
+
+void spin_begin_thread(void)
+{
+    pthread_attr_t attributes;
+    void *stack = NULL;
+    size_t bytes = 0;
+    watch_t *mine = calloc(1, sizeof *mine);
+    if (mine == NULL || pthread_getattr_np(pthread_self(), &attributes) != 0) {
+        free(mine);
+        return;
+    }
+    (void)pthread_attr_getstack(&attributes, &stack, &bytes);
+    (void)pthread_attr_destroy(&attributes);
+    mine->stack_end = (uintptr_t)stack + bytes;
+    begin_watch(mine);
+}
+
+void spin_end_thread(void)
+{
+    watch_t *mine = watch;
+    if (mine != &first_watch) {
+        syscall(SYS_timer_delete, mine->timer);
+        watch = &first_watch;
+        free(mine);
+    }
 }
 
 void spin_begin(void)
@@ -397,11 +459,6 @@ void spin_begin(void)
     (void)code_write(NULL, NULL, 0); // opens the file of the memory
     signals_own(SIGTRAP, on_trap);
     signals_own(SIGNALS_SPIN, on_timer);
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGNALS_SPIN};
-    event._sigev_un._tid = (int)syscall(SYS_gettid);
-    int id = 0;
-    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &id) == 0) {
-        timer = (timer_t)(intptr_t)id; // the kernel's number, for system calls only
-        set_timer(PERIOD_NS);
-    }
+    first_watch.stack_end = (uintptr_t)__libc_stack_end;
+    begin_watch(&first_watch);
 }

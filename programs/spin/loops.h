@@ -3,7 +3,13 @@
 #ifndef PROGRAMS_SPIN_LOOPS_H
 #define PROGRAMS_SPIN_LOOPS_H
 
-// Begins to watch the calling thread.
+// Begins to watch the program's first thread, which calls.
 void spin_begin(void);
+
+// Begins to watch another thread, which calls.
+void spin_begin_thread(void);
+
+// Ends to watch the calling thread.
+void spin_end_thread(void);
 
 #endif // PROGRAMS_SPIN_LOOPS_H

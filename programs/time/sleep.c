@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/time/sleep.c - sleeps last simulated time.
-//
-// A helper thread that sleeps waits for ever: only the first thread of a program has a time.
 
 #include <errno.h>
 #include <sched.h>
@@ -10,22 +8,9 @@
 #include <unistd.h>
 
 #include "programs/process/signals.h"
+#include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
-
-// Returns true if a sleep is simulated; does not return in a helper thread.
-static bool simulated(const char *function)
-{
-    if (turn_on() && !turn_is_mine()) {
-        sigset_t all;
-        sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
-        for (;;) {
-            syscall(SYS_pause);
-        }
-    }
-    return turn_enter(function);
-}
 
 // Sleeps until `end_ps`, or until a handler of a signal ran. Returns the time that was left.
 static uint64_t sleep_until(uint64_t end_ps)
@@ -35,6 +20,7 @@ static uint64_t sleep_until(uint64_t end_ps)
     uint64_t left_ps = moment_until(end_ps);
     while (left_ps != 0 && signals_handled == before) {
         (void)turn_wait(PROGRAM_ON_SIGNAL, left_ps);
+        threads_cancel_point();
         left_ps = moment_until(end_ps);
     }
     turn_act();
@@ -45,7 +31,7 @@ PROGRAM_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct time
                                    struct timespec *left)
 {
     const int kind = clocks_kind(clock);
-    if (kind == CLOCKS_NONE || !simulated("clock_nanosleep")) {
+    if (kind == CLOCKS_NONE || !turn_enter("clock_nanosleep")) {
         return PROGRAM_NEXT(clock_nanosleep)(clock, flags, time, left);
     }
     if (time->tv_nsec < 0 || time->tv_nsec >= 1000000000 || time->tv_sec < 0) {
@@ -75,7 +61,7 @@ PROGRAM_EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 
 PROGRAM_EXPORT int usleep(useconds_t time_us)
 {
-    if (!simulated("usleep")) {
+    if (!turn_enter("usleep")) {
         return PROGRAM_NEXT(usleep)(time_us);
     }
     if (sleep_until(turn_now_ps() + time_us * TURN_PS_PER_US) != 0) {
@@ -87,7 +73,7 @@ PROGRAM_EXPORT int usleep(useconds_t time_us)
 
 PROGRAM_EXPORT unsigned int sleep(unsigned int time_s)
 {
-    if (!simulated("sleep")) {
+    if (!turn_enter("sleep")) {
         return PROGRAM_NEXT(sleep)(time_s);
     }
     const uint64_t left_ps = sleep_until(turn_now_ps() + time_s * TURN_PS_PER_S);
@@ -97,7 +83,7 @@ PROGRAM_EXPORT unsigned int sleep(unsigned int time_s)
 PROGRAM_EXPORT int sched_yield(void)
 {
     static turn_idle_t idle;
-    if (!turn_on() || !turn_is_mine() || !turn_enter("sched_yield")) {
+    if (!turn_enter("sched_yield")) {
         return PROGRAM_NEXT(sched_yield)();
     }
     turn_charge(turn_shared->call_ps);

@@ -13,6 +13,7 @@
 #include "programs/parts.h"
 #include "programs/process/descriptors.h"
 #include "programs/process/signals.h"
+#include "programs/threads/threads.h"
 
 typedef struct slot {
     uint64_t key; // 0: free
@@ -121,5 +122,6 @@ int verbs_take_event(int descriptor, turn_idle_t *idle, verbs_event_t *event)
             return -1;
         }
         (void)turn_wait(PROGRAM_ON_EVENT | PROGRAM_ON_SIGNAL, PROGRAM_NEVER);
+        threads_cancel_point();
     }
 }

@@ -11,33 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *app__program_awaited(const app__program_t *program)
-{
-    static const struct {
-        uint32_t mask;
-        const char *words;
-    } reasons[] = {
-        {PROGRAM_ON_POLL, " for a completion"},
-        {PROGRAM_ON_MEMORY, " for a write into its memory"},
-        {PROGRAM_ON_SOCKET, " for bytes or a connection of a socket, or for an event"},
-        {PROGRAM_ON_EVENT, " for an event"},
-        {PROGRAM_ON_SIGNAL, " for a signal"},
-    };
-    const program_call_t *const call = &program->process->shared->call;
-    if (!program->parked) {
-        return "";
-    }
-    if (call->op == PROGRAM_CONNECT) {
-        return " for a connection";
-    }
-    for (size_t i = 0; i < SIM_COUNT_OF(reasons); i++) {
-        if ((call->wait.mask & reasons[i].mask) != 0) {
-            return reasons[i].words;
-        }
-    }
-    return "";
-}
-
 void app_programs_stop(app_t *app)
 {
     if (app->ops != &app_program) {

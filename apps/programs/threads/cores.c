@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/threads/cores.c - the life of threads, and how they wait for each other.
+#include "apps/programs/threads/cores.h"
+#include "apps/programs/guest.h"
+#include "apps/programs/turns.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+// A look at memory that finds nothing may still write: a thread that polls sees a flag and sets
+// another one. So it lets others look again, but they do so for this number of times in a row only.
+#define DEPTH_MAX 2u
+#define GONE_NS 20000L // between two looks at whether a thread is gone
+#define GONE_LOOKS 100000u
+
+// -- life
+
+static void wait_is_over(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    app__pr_thread_t *const thread = SIM_CONTAINER_OF(timer, app__pr_thread_t, wait_timer);
+    thread->wait_over = true;
+    nic_core_wake(thread->core);
+}
+
+static void later_is_now(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    app__pr_thread_t *const thread = SIM_CONTAINER_OF(timer, app__pr_thread_t, later_timer);
+    const uint32_t reasons = thread->later_reasons;
+    thread->later_reasons = 0;
+    app__thread_notice(thread, reasons);
+}
+
+app__pr_thread_t *app__thread_add(app__program_t *program, int control)
+{
+    app__pr_thread_t *const thread = sim_alloc(sizeof(*thread));
+    *thread = (app__pr_thread_t){
+        .program = program,
+        .number = (uint32_t)program->thread_count,
+        .control = control,
+        .begins = true,
+    };
+    thread->core = nic_core_create(program->node, app__program_take_turn, thread);
+    sim_timer_init(&thread->wait_timer, wait_is_over);
+    sim_timer_init(&thread->later_timer, later_is_now);
+    SIM_APPEND(program->threads, program->thread_count, program->thread_capacity, thread);
+    return thread;
+}
+
+int app__thread_create(app__program_t *program, program_call_t *call, int *descriptor)
+{
+    uint64_t living = 0;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        living += !program->threads[i]->ended;
+    }
+    int ends[2];
+    if (living >= program->config->cores) {
+        return EAGAIN;
+    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return errno;
+    }
+    app__pr_thread_t *const thread = app__thread_add(program, ends[0]);
+    *descriptor = ends[1];
+    call->handle = thread->number;
+    nic_core_start(thread->core, nic_core_now_ps(program->core));
+    return 0;
+}
+
+static void close_control(app__pr_thread_t *thread)
+{
+    if (thread->control >= 0) {
+        close(thread->control);
+        thread->control = -1;
+    }
+}
+
+static void stop(app__pr_thread_t *thread)
+{
+    sim_node_t *const node = &thread->program->node->sim;
+    thread->ended = true;
+    thread->parked = false;
+    sim_timer_cancel(node, &thread->wait_timer);
+    sim_timer_cancel(node, &thread->later_timer);
+    nic_core_stop(thread->core);
+}
+
+// Gives the completion queues of a thread that has ended to the first one that lives.
+static void leave_queues(const app__pr_thread_t *thread)
+{
+    const app__program_t *const program = thread->program;
+    app__pr_thread_t *heir = NULL;
+    for (size_t i = 0; i < program->thread_count && heir == NULL; i++) {
+        heir = program->threads[i]->ended ? NULL : program->threads[i];
+    }
+    for (size_t i = 0; i < program->cq_count && heir != NULL; i++) {
+        if (program->cqs[i]->owner == thread) {
+            program->cqs[i]->owner = heir;
+            nic_cq_change_core(program->cqs[i]->cq, heir->core);
+        }
+    }
+}
+
+void app__thread_end(app__pr_thread_t *thread, int tid)
+{
+    const pid_t pid = thread->program->process->pid;
+    app__threads_look(thread);
+    stop(thread);
+    leave_queues(thread);
+    // Until it is gone the C library may still work on its stack. The first thread of a process
+    // stays until the process ends.
+    for (uint32_t i = 0; i < GONE_LOOKS && tid != pid && tid > 0; i++) {
+        if (syscall(SYS_tgkill, pid, tid, 0) != 0) {
+            break;
+        }
+        (void)nanosleep(&(struct timespec){.tv_nsec = GONE_NS}, NULL);
+    }
+    close_control(thread);
+}
+
+void app__threads_stop(app__program_t *program)
+{
+    for (size_t i = 0; i < program->thread_count; i++) {
+        stop(program->threads[i]);
+        close_control(program->threads[i]);
+    }
+}
+
+void app__threads_destroy(app__program_t *program)
+{
+    for (size_t i = 0; i < program->thread_count; i++) {
+        close_control(program->threads[i]);
+        sim_free(program->threads[i]);
+    }
+    sim_free((void *)program->threads);
+}
+
+// -- waking
+
+static bool concerns(const app__pr_thread_t *thread, uint32_t reason)
+{
+    return thread->program->thread_count == 1 || thread->call.op == PROGRAM_CONNECT ||
+           (thread->call.wait.mask & reason) != 0;
+}
+
+void app__thread_notice(app__pr_thread_t *thread, uint32_t reason)
+{
+    if (thread->ended || (thread->parked && !concerns(thread, reason))) {
+        return;
+    }
+    thread->reasons |= reason;
+    if (thread->program->state == APP__PR_RUNS && thread->parked) {
+        nic_core_wake(thread->core);
+    }
+}
+
+// Notices a thread at the time of the thread that has the turn, which may be later than the host's.
+static void notice_now(const app__program_t *program, app__pr_thread_t *thread, uint32_t reason)
+{
+    sim_node_t *const node = &program->node->sim;
+    const sim_time_t now_ps = nic_core_now_ps(program->core);
+    if (now_ps == node->now_ps) {
+        app__thread_notice(thread, reason);
+        return;
+    }
+    if (sim_timer_armed(&thread->later_timer)) {
+        if (sim_timer_time_ps(node, &thread->later_timer) <= now_ps) {
+            thread->later_reasons |= reason;
+            return;
+        }
+        sim_timer_cancel(node, &thread->later_timer);
+    }
+    thread->later_reasons |= reason;
+    sim_timer_arm(node, &thread->later_timer, now_ps);
+}
+
+// Returns the thread that waits for a key, and has not been woken, since the longest time.
+static app__pr_thread_t *first_at(const app__program_t *program, uint64_t key)
+{
+    app__pr_thread_t *first = NULL;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        app__pr_thread_t *const thread = program->threads[i];
+        if (thread->parked && !thread->wait_over &&
+            (thread->call.wait.mask & PROGRAM_ON_KEY) != 0 && thread->call.wait.key == key &&
+            (first == NULL || thread->order < first->order)) {
+            first = thread;
+        }
+    }
+    return first;
+}
+
+void app__threads_wake(app__program_t *program, program_call_t *call)
+{
+    const uint32_t wanted = call->count;
+    call->count = 0;
+    app__pr_thread_t *thread = NULL;
+    if (call->handle != 0) {
+        if (call->handle - 1 < program->thread_count) {
+            notice_now(program, program->threads[call->handle - 1], ~0u);
+        }
+        return;
+    }
+    while (call->count < wanted && (thread = first_at(program, call->wait.key)) != NULL) {
+        thread->call.wait.key = 0;
+        sim_timer_cancel(&program->node->sim, &thread->wait_timer);
+        notice_now(program, thread, PROGRAM_ON_KEY);
+        call->count++;
+    }
+}
+
+void app__threads_touch(app__program_t *program)
+{
+    for (size_t i = 0; i < program->thread_count; i++) {
+        app__pr_thread_t *const thread = program->threads[i];
+        if (thread != program->thread && thread->parked &&
+            (thread->call.wait.mask & PROGRAM_ON_SOCKET) != 0) {
+            notice_now(program, thread, PROGRAM_ON_SOCKET);
+        }
+    }
+}
+
+void app__threads_look(app__pr_thread_t *thread)
+{
+    app__program_t *const program = thread->program;
+    const program_call_t *const call = &program->process->shared->call;
+    const bool quiet = thread->depth != 0 && thread->calls == 1 && !thread->acted;
+    const uint32_t depth = quiet ? thread->depth + 1 : 1;
+    if (program->thread_count == 1 || depth > DEPTH_MAX ||
+        (call->op == PROGRAM_WAIT && (call->flags & PROGRAM_WAIT_WROTE_NOTHING) != 0)) {
+        return;
+    }
+    for (size_t i = 0; i < program->thread_count; i++) {
+        app__pr_thread_t *const other = program->threads[i];
+        if (other != thread && other->parked && (other->call.wait.mask & PROGRAM_ON_MEMORY) != 0) {
+            other->next_depth = other->next_depth == 0 ? depth : SIM_MIN(other->next_depth, depth);
+            notice_now(program, other, PROGRAM_ON_MEMORY);
+        }
+    }
+}
+
+// -- what the answer of a thread says about the others
+
+bool app__thread_is_alone(const app__pr_thread_t *thread)
+{
+    const app__program_t *const program = thread->program;
+    const uint32_t keys = PROGRAM_ON_KEY | PROGRAM_ON_SIGNAL;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        const app__pr_thread_t *const other = program->threads[i];
+        if (other != thread && !other->ended &&
+            (!other->parked || (other->call.wait.mask & ~keys) != 0 || other->reasons != 0 ||
+             other->call.op != PROGRAM_WAIT || sim_timer_armed(&other->wait_timer) ||
+             sim_timer_armed(&other->later_timer))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t app__threads_at_descriptors(const app__pr_thread_t *thread)
+{
+    const app__program_t *const program = thread->program;
+    uint32_t count = 0;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        const app__pr_thread_t *const other = program->threads[i];
+        count +=
+            other != thread && other->parked && (other->call.wait.mask & PROGRAM_ON_SOCKET) != 0;
+    }
+    return count;
+}
+
+static bool awaits_signals(const app__pr_thread_t *thread)
+{
+    return thread->parked && thread->call.op == PROGRAM_WAIT &&
+           (thread->call.flags & PROGRAM_WAIT_TAKES_SIGNALS) != 0;
+}
+
+bool app__thread_takes_signals(const app__pr_thread_t *thread)
+{
+    const app__program_t *const program = thread->program;
+    const app__pr_thread_t *taker = NULL;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        const app__pr_thread_t *const other = program->threads[i];
+        if (!other->ended && (taker == NULL || (!awaits_signals(taker) && awaits_signals(other)))) {
+            taker = other;
+        }
+    }
+    return taker == thread;
+}
+
+// Writes what a thread waits for.
+static void describe(const app__pr_thread_t *thread, char *text, size_t size)
+{
+    static const struct {
+        uint32_t mask;
+        const char *words;
+    } reasons[] = {
+        {PROGRAM_ON_POLL, "a completion"},
+        {PROGRAM_ON_MEMORY, "a write into its memory"},
+        {PROGRAM_ON_SOCKET, "bytes or a connection of a socket, or for an event"},
+        {PROGRAM_ON_EVENT, "an event"},
+        {PROGRAM_ON_SIGNAL, "a signal"},
+    };
+    static const char *const objects[] = {
+        [PROGRAM_AT_MUTEX] = "a mutex",
+        [PROGRAM_AT_CONDITION] = "a condition variable",
+        [PROGRAM_AT_BARRIER] = "a barrier",
+        [PROGRAM_AT_SEMAPHORE] = "a semaphore",
+        [PROGRAM_AT_RWLOCK] = "a read-write lock",
+        [PROGRAM_AT_SPIN_LOCK] = "a spin lock",
+        [PROGRAM_AT_ONCE] = "an initialisation by another thread",
+        [PROGRAM_AT_FUTEX] = "a futex",
+    };
+    const program_wait_t *const wait = &thread->call.wait;
+    const char *words = "nothing";
+    for (size_t i = SIM_COUNT_OF(reasons); i-- > 0;) {
+        words = (wait->mask & reasons[i].mask) != 0 ? reasons[i].words : words;
+    }
+    if ((wait->mask & PROGRAM_ON_KEY) != 0 && wait->object < SIM_COUNT_OF(objects) &&
+        objects[wait->object] != NULL) {
+        words = objects[wait->object];
+    }
+    if (thread->call.op == PROGRAM_CONNECT) {
+        words = "a connection";
+    }
+    if ((wait->mask & PROGRAM_ON_KEY) == 0 || wait->other == PROGRAM_NO_THREAD) {
+        (void)snprintf(text, size, "%s", words);
+    } else if (wait->object == PROGRAM_AT_END) {
+        (void)snprintf(text, size, "the end of thread %u", wait->other);
+    } else {
+        (void)snprintf(text, size, "%s that thread %u holds", words, wait->other);
+    }
+}
+
+const char *app__program_awaited(const app__program_t *program)
+{
+    char *const text = program->awaited->text;
+    const size_t size = sizeof(program->awaited->text);
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < program->thread_count && length < size - 1; i++) {
+        const app__pr_thread_t *const thread = program->threads[i];
+        char what[128];
+        if (!thread->parked) {
+            continue;
+        }
+        describe(thread, what, sizeof(what));
+        if (program->thread_count == 1) {
+            (void)snprintf(text, size, " for %s", what);
+        } else {
+            (void)snprintf(text + length, size - length, "%s thread %u for %s",
+                           length == 0 ? ":" : ",", thread->number, what);
+        }
+        length = strlen(text);
+    }
+    return text;
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/programs/threads/waits.c - threads of one program wait for each other, for test_threads.sh.
+//
+// Usage: waits NAME runs one of the functions in the table at the end.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS 4
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t emptied = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spin;
+static sem_t semaphore;
+static atomic_int flag;
+static int shared;
+
+static double now_us(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)(time.tv_sec - 3600) * 1e6 + (double)time.tv_nsec / 1e3;
+}
+
+static void check(int good, const char *what)
+{
+    if (!good) {
+        printf("wrong: %s\n", what);
+        exit(1);
+    }
+}
+
+static void start_all(pthread_t threads[THREADS], void *(*function)(void *))
+{
+    for (long i = 0; i < THREADS; i++) {
+        check(pthread_create(&threads[i], NULL, function, (void *)i) == 0, "pthread_create");
+    }
+}
+
+static void join_all(pthread_t threads[THREADS])
+{
+    for (long i = 0; i < THREADS; i++) {
+        void *value;
+        check(pthread_join(threads[i], &value) == 0 && value == (void *)i, "pthread_join");
+    }
+}
+
+// -- a queue of one place between producers and consumers
+
+static int place;
+static int is_full;
+static long sum;
+
+static void *consume(void *number)
+{
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&mutex);
+        while (!is_full) {
+            pthread_cond_wait(&filled, &mutex);
+        }
+        is_full = 0;
+        sum += place;
+        printf("%ld takes %d at %.3f us\n", (long)number, place, now_us());
+        pthread_cond_signal(&emptied);
+        pthread_mutex_unlock(&mutex);
+        usleep(3);
+    }
+    return number;
+}
+
+static int queue(void)
+{
+    pthread_t threads[THREADS];
+    start_all(threads, consume);
+    for (int i = 0; i < 20 * THREADS; i++) {
+        pthread_mutex_lock(&mutex);
+        while (is_full) {
+            pthread_cond_wait(&emptied, &mutex);
+        }
+        place = i;
+        is_full = 1;
+        pthread_cond_signal(&filled);
+        pthread_mutex_unlock(&mutex);
+    }
+    join_all(threads);
+    check(sum == 20 * THREADS * (20 * THREADS - 1) / 2, "the sum of what was consumed");
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    time.tv_nsec += 500000;
+    pthread_mutex_lock(&mutex);
+    const double begin = now_us();
+    const int error = pthread_cond_timedwait(&filled, &mutex, &time);
+    check(error == ETIMEDOUT && now_us() - begin > 499 && now_us() - begin < 502, "timed wait");
+    return 0;
+}
+
+// -- everything in turn: barrier, lock, semaphore, spin lock
+
+static void *meet(void *number)
+{
+    for (int round = 0; round < 10; round++) {
+        usleep(1 + (unsigned)(long)number * 5);
+        pthread_barrier_wait(&barrier);
+        pthread_rwlock_rdlock(&rwlock);
+        check(shared == round * THREADS, "a reader sees no writer's half");
+        pthread_rwlock_unlock(&rwlock);
+        pthread_barrier_wait(&barrier);
+        pthread_rwlock_wrlock(&rwlock);
+        shared++;
+        printf("%ld writes %d at %.3f us\n", (long)number, shared, now_us());
+        pthread_rwlock_unlock(&rwlock);
+        sem_wait(&semaphore);
+        usleep(2);
+        sem_post(&semaphore);
+        pthread_spin_lock(&spin);
+        usleep(1);
+        pthread_spin_unlock(&spin);
+        pthread_barrier_wait(&barrier);
+    }
+    return number;
+}
+
+static int all(void)
+{
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    pthread_spin_init(&spin, 0);
+    sem_init(&semaphore, 0, 2);
+    start_all(threads, meet);
+    join_all(threads);
+    check(pthread_barrier_destroy(&barrier) == 0, "pthread_barrier_destroy");
+    return 0;
+}
+
+// -- threads that spin on memory
+
+static atomic_int turn_of;
+
+static void *pass_on(void *number)
+{
+    for (int round = 0; round < 20; round++) {
+        while (atomic_load(&turn_of) != (long)number) {
+        }
+        printf("%ld at %.3f us\n", (long)number, now_us());
+        usleep(1);
+        atomic_store(&turn_of, ((int)(long)number + 1) % THREADS);
+    }
+    return number;
+}
+
+static void *count_locked(void *number)
+{
+    for (int i = 0; i < 50; i++) {
+        while (atomic_exchange(&flag, 1) != 0) {
+            __builtin_ia32_pause();
+        }
+        shared++;
+        usleep(1);
+        atomic_store(&flag, 0);
+    }
+    return number;
+}
+
+static int spins(void)
+{
+    pthread_t threads[THREADS];
+    start_all(threads, pass_on);
+    join_all(threads);
+    start_all(threads, count_locked);
+    join_all(threads);
+    check(shared == 50 * THREADS, "a counter behind a lock of atomics");
+    printf("%.3f us\n", now_us());
+    return 0;
+}
+
+// -- descriptors between threads
+
+static int pipe_ends[2];
+static int socket_ends[2];
+static int event;
+
+static void *write_all(void *number)
+{
+    char bytes[3000];
+    memset(bytes, (int)(long)number, sizeof bytes);
+    for (int i = 0; i < 50; i++) {
+        check(write(pipe_ends[1], bytes, sizeof bytes) == sizeof bytes, "write into a pipe");
+    }
+    check(send(socket_ends[1], "s", 1, 0) == 1, "send");
+    usleep(100);
+    const uint64_t one = 1;
+    check(write(event, &one, sizeof one) == sizeof one, "write into an eventfd");
+    return number;
+}
+
+static int descriptors(void)
+{
+    pthread_t threads[THREADS];
+    event = eventfd(0, 0);
+    check(pipe(pipe_ends) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, socket_ends) == 0, "pipes");
+    const int epoll = epoll_create1(0);
+    const int all_of_them[] = {pipe_ends[0], socket_ends[0], event};
+    for (int i = 0; i < 3; i++) {
+        struct epoll_event wish = {.events = EPOLLIN, .data.fd = all_of_them[i]};
+        check(epoll_ctl(epoll, EPOLL_CTL_ADD, all_of_them[i], &wish) == 0, "epoll_ctl");
+    }
+    struct epoll_event found[3];
+    check(epoll_wait(epoll, found, 3, 1) == 0, "nothing is ready");
+    start_all(threads, write_all);
+    long bytes = 0;
+    uint64_t events = 0;
+    int sent = 0;
+    while (bytes < THREADS * 150000L || events < THREADS || sent < THREADS) {
+        const int count = epoll_wait(epoll, found, 3, 1000);
+        check(count > 0, "epoll_wait");
+        for (int i = 0; i < count; i++) {
+            char some[4096];
+            uint64_t value;
+            if (found[i].data.fd == pipe_ends[0]) {
+                bytes += read(pipe_ends[0], some, sizeof some);
+            } else if (found[i].data.fd == event) {
+                check(read(event, &value, sizeof value) == sizeof value, "read of an eventfd");
+                events += value;
+                printf("event %lu at %.3f us\n", (unsigned long)value, now_us());
+            } else {
+                sent += (int)recv(socket_ends[0], some, sizeof some, 0);
+            }
+        }
+    }
+    join_all(threads);
+    printf("%ld bytes at %.3f us\n", bytes, now_us());
+    return 0;
+}
+
+// -- the ends of threads
+
+static void *sleep_long(void *number)
+{
+    sleep(1000);
+    return number;
+}
+
+static void *exit_early(void *number)
+{
+    usleep(10);
+    pthread_exit(number);
+}
+
+static void *detach_self(void *number)
+{
+    pthread_detach(pthread_self());
+    usleep(5);
+    atomic_fetch_add(&flag, 1);
+    return number;
+}
+
+static int add_one(void *to)
+{
+    *(int *)to += 1;
+    return 7;
+}
+
+static atomic_int handled;
+
+static void handle(int number)
+{
+    handled += number == SIGUSR1;
+}
+
+static int ends(void)
+{
+    pthread_t threads[THREADS];
+    void *value;
+    start_all(threads, sleep_long);
+    usleep(10);
+    for (int i = 0; i < THREADS; i++) {
+        check(pthread_cancel(threads[i]) == 0, "pthread_cancel");
+        check(pthread_join(threads[i], &value) == 0 && value == PTHREAD_CANCELED, "cancelled");
+    }
+    start_all(threads, exit_early);
+    check(pthread_tryjoin_np(threads[0], &value) == EBUSY, "pthread_tryjoin_np");
+    join_all(threads);
+    start_all(threads, detach_self);
+    usleep(100);
+    check(flag == THREADS, "detached threads run");
+    thrd_t c11;
+    int result = 0;
+    check(thrd_create(&c11, add_one, &result) == thrd_success &&
+              thrd_join(c11, &result) == thrd_success && result == 7,
+          "threads of C11");
+    check(pthread_create(&threads[0], NULL, sleep_long, NULL) == 0, "pthread_create");
+    signal(SIGUSR1, handle);
+    usleep(1);
+    pthread_kill(threads[0], SIGUSR1);
+    check(pthread_join(threads[0], NULL) == 0 && handled == 1, "a signal ends a sleep");
+    printf("%.3f us\n", now_us());
+    return 0;
+}
+
+// -- the system call futex
+
+static int word;
+
+static void *wait_word(void *number)
+{
+    while (*(volatile int *)&word == 0) {
+        syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+    }
+    printf("%ld at %.3f us\n", (long)number, now_us());
+    return number;
+}
+
+static int futexes(void)
+{
+    pthread_t threads[THREADS];
+    start_all(threads, wait_word);
+    usleep(50);
+    word = 1;
+    check(syscall(SYS_futex, &word, FUTEX_WAKE, 100, NULL, NULL, 0) == THREADS, "FUTEX_WAKE");
+    join_all(threads);
+    const struct timespec time = {.tv_nsec = 100000};
+    const double begin = now_us();
+    check(syscall(SYS_futex, &word, FUTEX_WAIT, 1, &time, NULL, 0) == -1 && errno == ETIMEDOUT &&
+              now_us() - begin > 99 && now_us() - begin < 102,
+          "FUTEX_WAIT with a time");
+    return 0;
+}
+
+// -- what can never end
+
+static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
+
+static void *lock_both(void *number)
+{
+    pthread_mutex_lock(&other);
+    usleep(10);
+    pthread_mutex_lock(&mutex);
+    return number;
+}
+
+static int deadlock(void)
+{
+    pthread_t thread;
+    check(pthread_create(&thread, NULL, lock_both, NULL) == 0, "pthread_create");
+    pthread_mutex_lock(&mutex);
+    usleep(10);
+    pthread_mutex_lock(&other);
+    return 0;
+}
+
+static int too_many(void)
+{
+    pthread_t thread;
+    int count = 0;
+    while (pthread_create(&thread, NULL, sleep_long, NULL) == 0) {
+        count++;
+    }
+    printf("%d\n", count);
+    return count == 7 ? 0 : 1;
+}
+
+int main(int count, char **words)
+{
+    static const struct {
+        const char *name;
+        int (*function)(void);
+    } functions[] = {
+        {"queue", queue},       {"all", all},           {"spins", spins},
+        {"ends", ends},         {"futexes", futexes},   {"descriptors", descriptors},
+        {"deadlock", deadlock}, {"too_many", too_many},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (count == 2 && strcmp(words[1], functions[i].name) == 0) {
+            return functions[i].function();
+        }
+    }
+    return 2;
+}
