@@ -18,6 +18,8 @@ SIM_C_BEGIN
 typedef struct world_registry world_registry_t;
 
 world_registry_t *world_registry_create(void); // with the rows of the library
+// Returns a registry with the rows of another one, which must outlive it.
+world_registry_t *world_registry_copy(const world_registry_t *registry);
 void world_registry_destroy(world_registry_t *registry);
 
 // Adds a row, which is borrowed. SIM_ERR_EXISTS: the kind has a row of that name, or the name or
@@ -75,6 +77,26 @@ typedef struct world_network_part {
 SIM_MUST_CHECK sim_err_t world_registry_add_network_part(world_registry_t *registry,
                                                          const world_network_part_t *part,
                                                          world_error_t *error);
+
+// A plug-in that was added to a registry.
+typedef struct world_plugin_file {
+    char *path;             // absolute
+    const char *name;       // its last part
+    char *object;           // absolute path of the object that is loaded
+    char sha256[65];        // of the file
+    size_t row_count;       // rows that it added
+    const char *undeclared; // a row whose state fast-forward does not know; NULL: there is none
+} world_plugin_file_t;
+// Compiles a plug-in (world/plugin.h), if it is a file of C (.c), loads it, and lets it add its
+// rows. Does nothing if the registry has the file already. On an error, the registry may have rows
+// of the plug-in. The object stays loaded until the process ends.
+SIM_MUST_CHECK sim_err_t world_registry_add_plugin(world_registry_t *registry, const char *path,
+                                                   world_error_t *error);
+// Does all this but loading: finds the file, compiles it and fills in *file. The caller frees
+// file->path and file->object with sim_free.
+SIM_MUST_CHECK sim_err_t world_plugin_locate(const char *path, world_plugin_file_t *file,
+                                             world_error_t *error);
+const world_plugin_file_t *world_registry_plugins(const world_registry_t *registry, size_t *count);
 
 // Calls fn with each network that is made for a scenario, before switches are added: for other
 // tables that belong to a network.

@@ -151,6 +151,21 @@ SIM_MUST_CHECK sim_err_t world_scenario_load(const world_registry_t *registry,
                                              size_t override_count, world_scenario_t **scenario,
                                              world_error_t *error);
 
+// What a scenario needs of the machine, known before a plug-in is loaded.
+typedef struct world_needs {
+    world_plugin_file_t *plugins;
+    size_t plugin_count;
+    uint64_t memory_max_bytes; // as in world_run_config_t
+    sim_time_t time_max_ps;
+} world_needs_t;
+
+// Reads a scenario file with its overrides, and finds and compiles its plug-ins, but loads none.
+// Call world_needs_fini afterwards, also on an error.
+SIM_MUST_CHECK sim_err_t world_needs_read(const char *file_name, const world_override_t *overrides,
+                                          size_t override_count, world_needs_t *needs,
+                                          world_error_t *error);
+void world_needs_fini(world_needs_t *needs);
+
 // Loads a scenario from a tree in memory. Takes the document.
 SIM_MUST_CHECK sim_err_t world_scenario_load_tree(
     const world_registry_t *registry, world_document_t *document, world_tree_t *root,

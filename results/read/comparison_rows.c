@@ -101,6 +101,27 @@ static void put_text_path(const taker_t *taker, const char *path, const char *la
     put_text(taker, path, label, json_string_value(results_json_at(taker->summary, path)));
 }
 
+// Puts the names of the plug-ins with the first digits of their hashes.
+static void put_plugins(const taker_t *taker)
+{
+    const json_t *const plugins = json_object_get(taker->summary, "plugins");
+    char *text = NULL;
+    for (size_t i = 0; i < json_array_size(plugins); i++) {
+        const json_t *const plugin = json_array_get(plugins, i);
+        const char *const name = json_string_value(json_object_get(plugin, "name"));
+        const char *const hash = json_string_value(json_object_get(plugin, "sha256"));
+        char *const longer =
+            sim_format("%s%s%s %.8s", text != NULL ? text : "", text != NULL ? ", " : "",
+                       name != NULL ? name : "", hash != NULL ? hash : "");
+        sim_free(text);
+        text = longer;
+    }
+    if (text != NULL) {
+        put_text(taker, "plugins", "plug-ins", text);
+    }
+    sim_free(text);
+}
+
 // Puts a number of flows.by_size as a row for each size and one for all; `what` begins their
 // labels, NULL: only the CSV has them.
 static void put_by_size(const taker_t *taker, const json_t *flows, results_comparison_unit_t unit,
@@ -464,6 +485,7 @@ static sim_err_t take_all(const taker_t *taker, world_error_t *error)
     }
     put_text_path(taker, "scenario", "scenario");
     put_text_path(taker, "congestion_control", "congestion control");
+    put_plugins(taker);
     put_text_path(taker, "ended", "ended");
     take_section(taker, RESULTS_SECTION_HEAD);
     take_flows(taker, flows);

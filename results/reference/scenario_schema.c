@@ -348,6 +348,8 @@ json_t *results_scenario_schema_json(const world_registry_t *registry)
     put(schema, "captures", list_of(of_table(&world_capture_config_attrs)));
     put(schema, "parameters",
         by_pattern(anything(NULL, "a path, or a list of them"), "short names for --set"));
+    put(schema, "plugins",
+        anything(NULL, "files of C or objects whose parts the scenario chooses by name"));
     put(schema, "constants", anything(NULL, "a file of constants, or a list of them"));
     return schema;
 }

@@ -96,6 +96,19 @@ json_t *results_make_control(const results_view_t *view)
     return json_string(nic_config_control(&view->world->scenario->nic_config));
 }
 
+json_t *results_make_plugins(const results_view_t *view)
+{
+    size_t count;
+    const world_plugin_file_t *const files =
+        world_registry_plugins(view->world->scenario->registry, &count);
+    json_t *const list = count == 0 ? NULL : json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(
+            list, json_pack("{s:s, s:s}", "name", files[i].name, "sha256", files[i].sha256));
+    }
+    return list;
+}
+
 json_t *results_make_ended(const results_view_t *view)
 {
     return json_string(results_ended_text(view->results->ended));

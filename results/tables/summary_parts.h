@@ -10,6 +10,7 @@
 SIM_C_BEGIN
 
 json_t *results_make_fast_forward(const results_view_t *view);
+json_t *results_make_plugins(const results_view_t *view);
 json_t *results_make_digest(const results_view_t *view);
 json_t *results_make_outcome_digest(const results_view_t *view);
 json_t *results_make_control(const results_view_t *view);

@@ -31,7 +31,13 @@ struct world_registry {
     network_t *networks;
     size_t network_count;
     size_t network_capacity;
+    world__plugins_t plugins;
 };
+
+world__plugins_t *world__registry_plugins(world_registry_t *registry)
+{
+    return &registry->plugins;
+}
 
 static void list_add(row_list_t *list, const void *row)
 {
@@ -62,6 +68,34 @@ world_registry_t *world_registry_create(void)
     return registry;
 }
 
+static void list_copy(row_list_t *to, const row_list_t *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        list_add(to, from->rows[i]);
+    }
+}
+
+world_registry_t *world_registry_copy(const world_registry_t *registry)
+{
+    world_registry_t *const copy = sim_alloc(sizeof(*copy));
+    list_copy(&copy->apps, &registry->apps);
+    list_copy(&copy->topologies, &registry->topologies);
+    list_copy(&copy->ccs, &registry->ccs);
+    list_copy(&copy->node_kinds, &registry->node_kinds);
+    for (size_t i = 0; i < registry->extra_count; i++) {
+        SIM_APPEND(copy->extras, copy->extra_count, copy->extra_capacity, registry->extras[i]);
+    }
+    for (size_t i = 0; i < registry->part_count; i++) {
+        SIM_APPEND(copy->parts, copy->part_count, copy->part_capacity, registry->parts[i]);
+    }
+    for (size_t i = 0; i < registry->network_count; i++) {
+        SIM_APPEND(copy->networks, copy->network_count, copy->network_capacity,
+                   registry->networks[i]);
+    }
+    world__plugins_copy(&copy->plugins, &registry->plugins);
+    return copy;
+}
+
 void world_registry_destroy(world_registry_t *registry)
 {
     if (registry == NULL) {
@@ -74,6 +108,7 @@ void world_registry_destroy(world_registry_t *registry)
     sim_free(registry->extras);
     sim_free(registry->parts);
     sim_free(registry->networks);
+    world__plugins_fini(&registry->plugins);
     sim_free(registry);
 }
 
@@ -84,6 +119,46 @@ static bool is_key(const char *name)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     const size_t size = strlen(name);
     return size > 0 && size < 48 && strspn(name, letters) == size && name[0] != '-';
+}
+
+// Fails because a row lacks operations without which nothing can use it.
+static sim_err_t lacks(const char *what, const char *members, world_error_t *error)
+{
+    return world_fail(error, SIM_ERR_INVALID, NULL, "a row for %s lacks something, expected %s",
+                      what, members);
+}
+
+// Checks that a table of attributes can be used: each row has its texts and its place in the
+// struct, and its default can be read.
+static sim_err_t check_attrs(const sim_attr_table_t *table, world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    void *const config = sim_alloc(table->config_bytes + sizeof(sim_profiles_t));
+    for (size_t i = 0; i < table->count && result == SIM_OK; i++) {
+        const sim_attr_t *const attr = &table->attrs[i];
+        sim_message_t message = {.text = ""};
+        if (attr->path == NULL || attr->default_text == NULL || attr->help == NULL ||
+            (attr->type == SIM_ATTR_ENUM && attr->choices == NULL)) {
+            result = world_fail(error, SIM_ERR_INVALID, NULL,
+                                "attribute %zu of '%s' lacks a text, expected a path, "
+                                ".default_text, .help, and .choices for ENUM",
+                                i, table->prefix);
+        } else if (attr->offset >= table->config_bytes) {
+            result = world_fail(error, SIM_ERR_INVALID, NULL,
+                                "the attribute '%s' is not in its struct of %zu bytes, expected "
+                                ".config_bytes to be the size of the struct",
+                                attr->path, table->config_bytes);
+        } else if (sim_attr_set(attr, config, attr->default_text, &message) != SIM_OK) {
+            result = world_fail(error, SIM_ERR_INVALID, NULL, "the default of '%s' is refused: %s",
+                                attr->path, message.text);
+        } else if (attr->type == SIM_ATTR_STRING) {
+            char **const text = (char **)(void *)((char *)config + attr->offset);
+            sim_free(*text);
+            *text = NULL;
+        }
+    }
+    sim_free(config);
+    return result;
 }
 
 // Checks the name and the attributes of a new row. group is "traffic", what "application".
@@ -97,15 +172,16 @@ static sim_err_t check_row(const char *name, const sim_attr_table_t *attrs, cons
                           what, name != NULL ? world_show(&shown, name) : "");
     }
     char *const prefix = sim_format("%s.%s", group, name);
-    const bool fits = attrs == NULL || strcmp(attrs->prefix, prefix) == 0;
+    const bool fits =
+        attrs == NULL || (attrs->prefix != NULL && strcmp(attrs->prefix, prefix) == 0);
     sim_err_t result = SIM_OK;
     if (!fits) {
         result = world_fail(error, SIM_ERR_INVALID, NULL,
                             "attributes of the %s %s begin with '%s', expected '%s'", what, name,
-                            world_show(&shown, attrs->prefix), prefix);
+                            world_show(&shown, attrs->prefix != NULL ? attrs->prefix : ""), prefix);
     }
     for (size_t i = 0; result == SIM_OK && attrs != NULL && i < attrs->count; i++) {
-        const char *const path = attrs->attrs[i].path;
+        const char *const path = attrs->attrs[i].path != NULL ? attrs->attrs[i].path : "";
         if (strncmp(path, prefix, strlen(prefix)) != 0 || path[strlen(prefix)] != '.') {
             result = world_fail(error, SIM_ERR_INVALID, NULL,
                                 "the attribute '%s' of the %s %s is not below '%s'",
@@ -113,7 +189,7 @@ static sim_err_t check_row(const char *name, const sim_attr_table_t *attrs, cons
         }
     }
     sim_free(prefix);
-    return result;
+    return result == SIM_OK && attrs != NULL ? check_attrs(attrs, error) : result;
 }
 
 static sim_err_t taken(const char *what, const char *name, world_error_t *error)
@@ -148,8 +224,10 @@ static bool nic_key_is_taken(const world_registry_t *registry, const char *name)
 sim_err_t world_registry_add_nic_part(world_registry_t *registry, const nic_extra_t *extra,
                                       world_error_t *error)
 {
+    if ((unsigned)extra->kind >= NIC_EXTRA_KIND_COUNT || extra->ops == NULL) {
+        return lacks("a part of a NIC", "a kind and ops", error);
+    }
     const char *const what = nic_extra_kind_text(extra->kind);
-    SIM_CHECK(extra->kind < NIC_EXTRA_KIND_COUNT && extra->ops != NULL);
     const sim_err_t result = check_row(extra->name, extra->attrs, "nic", what, error);
     if (result != SIM_OK) {
         return result;
@@ -170,18 +248,28 @@ sim_err_t world_registry_add_nic_part(world_registry_t *registry, const nic_extr
         return taken("key nic.", extra->name, error);
     }
     SIM_APPEND(registry->extras, registry->extra_count, registry->extra_capacity, *extra);
+    const nic_cc_ops_t *const cc = extra->kind == NIC_EXTRA_CC ? extra->ops : NULL;
+    world__plugins_note_row(&registry->plugins, extra->name, cc != NULL && cc->fields != NULL);
     return SIM_OK;
 }
 
 sim_err_t world_registry_add_cc(world_registry_t *registry, const nic_cc_ops_t *ops,
                                 world_error_t *error)
 {
-    SIM_CHECK(ops->state_bytes >= sizeof(nic_cc_t));
+    if (ops->state_bytes < sizeof(nic_cc_t)) {
+        return world_fail(error, SIM_ERR_INVALID, NULL,
+                          "state_bytes of a congestion control is %zu, expected at least "
+                          "sizeof(nic_cc_t), with which its state begins",
+                          ops->state_bytes);
+    }
     for (size_t i = 0; registry->ccs.rows[i] != NULL; i++) {
         const nic_cc_ops_t *const other = registry->ccs.rows[i];
         if (ops->name != NULL && strcmp(other->name, ops->name) == 0) {
             return taken("congestion control", ops->name, error);
         }
+    }
+    if (registry->plugins.adding) {
+        ops = world__plugins_guard(&registry->plugins, ops);
     }
     const nic_extra_t extra = {NIC_EXTRA_CC, ops->name, ops->attrs, ops};
     const sim_err_t result = world_registry_add_nic_part(registry, &extra, error);
@@ -194,14 +282,17 @@ sim_err_t world_registry_add_cc(world_registry_t *registry, const nic_cc_ops_t *
 sim_err_t world_registry_add_app(world_registry_t *registry, const app_ops_t *ops,
                                  world_error_t *error)
 {
-    SIM_CHECK(ops->attrs != NULL && ops->create != NULL && ops->destroy != NULL &&
-              ops->progress != NULL);
+    if (ops->attrs == NULL || ops->create == NULL || ops->destroy == NULL ||
+        ops->progress == NULL) {
+        return lacks("an application", "attrs, create, destroy and progress", error);
+    }
     const sim_err_t result = check_row(ops->name, ops->attrs, "traffic", "application", error);
     if (result == SIM_OK && world_registry_app(registry, ops->name) != NULL) {
         return taken("kind of traffic", ops->name, error);
     }
     if (result == SIM_OK) {
         list_add(&registry->apps, ops);
+        world__plugins_note_row(&registry->plugins, ops->name, false);
     }
     return result;
 }
@@ -209,7 +300,9 @@ sim_err_t world_registry_add_app(world_registry_t *registry, const app_ops_t *op
 sim_err_t world_registry_add_topology(world_registry_t *registry, const topo_ops_t *ops,
                                       world_error_t *error)
 {
-    SIM_CHECK(ops->attrs != NULL && ops->build != NULL);
+    if (ops->attrs == NULL || ops->build == NULL) {
+        return lacks("a topology", "attrs and build", error);
+    }
     const sim_err_t result = check_row(ops->name, ops->attrs, "topology", "topology", error);
     if (result == SIM_OK &&
         (world_registry_topology(registry, ops->name) != NULL || strcmp(ops->name, "graph") == 0)) {
@@ -217,6 +310,7 @@ sim_err_t world_registry_add_topology(world_registry_t *registry, const topo_ops
     }
     if (result == SIM_OK) {
         list_add(&registry->topologies, ops);
+        world__plugins_note_row(&registry->plugins, ops->name, true); // it has no state
     }
     return result;
 }
@@ -225,7 +319,9 @@ sim_err_t world_registry_add_node_kind(world_registry_t *registry, const world_n
                                        world_error_t *error)
 {
     static const char *const others[] = {"host", "switch", "nic"}; // keys beside it
-    SIM_CHECK(kind->create != NULL);
+    if (kind->create == NULL) {
+        return lacks("a kind of node", "create", error);
+    }
     const sim_err_t result = check_row(kind->name, kind->attrs, "node", "kind of node", error);
     if (result != SIM_OK) {
         return result;
@@ -238,6 +334,7 @@ sim_err_t world_registry_add_node_kind(world_registry_t *registry, const world_n
         return taken("kind of node", kind->name, error);
     }
     list_add(&registry->node_kinds, kind);
+    world__plugins_note_row(&registry->plugins, kind->name, false);
     return SIM_OK;
 }
 
@@ -270,7 +367,9 @@ static bool network_key_is_taken(const world_registry_t *registry, const char *p
 sim_err_t world_registry_add_network_part(world_registry_t *registry,
                                           const world_network_part_t *part, world_error_t *error)
 {
-    SIM_CHECK(part->kind < WORLD_NETWORK_KIND_COUNT && part->ops != NULL);
+    if ((unsigned)part->kind >= WORLD_NETWORK_KIND_COUNT || part->ops == NULL) {
+        return lacks("a part of the network", "a kind and ops", error);
+    }
     const char *const what = network_kinds[part->kind];
     const sim_err_t result = check_row(part->name, part->attrs, "network", what, error);
     if (result != SIM_OK) {
@@ -286,6 +385,7 @@ sim_err_t world_registry_add_network_part(world_registry_t *registry,
         return taken("key", part->attrs->prefix, error);
     }
     SIM_APPEND(registry->parts, registry->part_count, registry->part_capacity, *part);
+    world__plugins_note_row(&registry->plugins, part->name, false);
     return SIM_OK;
 }
 

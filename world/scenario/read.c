@@ -4,6 +4,7 @@
 #include "world/captures.h"
 #include "world/overlays.h"
 #include "world/patterns.h"
+#include "world/registry/plugins/section.h"
 #include "world/scenario.h"
 #include "world/scenario/choice.h"
 #include "world/scenario/fault_section.h"
@@ -327,6 +328,14 @@ void world__drop_traffic(world_scenario_t *scenario)
     sim_free(last->config);
 }
 
+// The plug-ins are loaded already: the other sections need them.
+static sim_err_t take_plugins(world_scenario_t *scenario, const world_tree_t *list,
+                              world_error_t *error)
+{
+    (void)list;
+    return world__check_plugins(scenario, error);
+}
+
 static sim_err_t take_traffic(world_scenario_t *scenario, const world_tree_t *list,
                               world_error_t *error)
 {
@@ -345,6 +354,7 @@ static const section_t sections[] = {
     {"parameters", world__take_parameters, false},
     {"outputs", take_outputs, false},
     {"fast-forward", take_fast_forward, false},
+    {"plugins", take_plugins, true},
     {"network", take_network, false},
     {"hpcc", take_hpcc, false},
     {"programs", take_programs, false},
@@ -470,11 +480,16 @@ sim_err_t world_scenario_create(const world_registry_t *registry, world_document
                                 world_scenario_t **scenario, world_error_t *error)
 {
     world_scenario_t *const made = sim_alloc(sizeof(*made));
-    made->own_registry = registry == NULL ? world_registry_create() : NULL;
-    made->registry = registry == NULL ? made->own_registry : registry;
     made->document = document;
     made->root = root;
     made->file_name = world_document_text(document, file_name);
+    sim_err_t result = world__take_plugins(made, registry, root, error);
+    if (result != SIM_OK) {
+        world_document_destroy(document);
+        world_registry_destroy(made->own_registry);
+        sim_free(made);
+        return result;
+    }
     sim_attrs_default(&world_run_config_attrs, &made->run);
     sim_attrs_default(&world_outputs_config_attrs, &made->outputs);
     sim_attrs_default(&world_fast_forward_config_attrs, &made->fast_forward);
@@ -488,7 +503,7 @@ sim_err_t world_scenario_create(const world_registry_t *registry, world_document
     size_t extra_count;
     const nic_extra_t *const extras = world_registry_extras(made->registry, &extra_count);
     nic_config_init_with(&made->nic_config, extras, extra_count);
-    const sim_err_t result = take_sections(made, error);
+    result = take_sections(made, error);
     if (result != SIM_OK) {
         world_scenario_destroy(made);
         return result;
@@ -674,6 +689,60 @@ static sim_err_t prepare(world_document_t *document, world_tree_t *root, const c
         result = apply_overrides(document, root, overrides, count, false, error);
     }
     return result == SIM_OK ? world_parameters_replace(document, root, error) : result;
+}
+
+// Reads an attribute of the top level, or its default.
+static sim_err_t read_top(const world_tree_t *root, const char *name, world_run_config_t *config,
+                          world_error_t *error)
+{
+    const sim_attr_t *const attr = sim_attr_find(&world_run_config_attrs, name);
+    const world_tree_t *const value = world_tree_value(root, name);
+    const bool given = value != NULL && value->kind == WORLD_TREE_SCALAR && !value->is_null;
+    sim_message_t message;
+    const sim_err_t result =
+        sim_attr_set(attr, config, given ? value->text : attr->default_text, &message);
+    return result == SIM_OK
+               ? SIM_OK
+               : world_fail(error, result, &value->place, "%s: %s", name, message.text);
+}
+
+sim_err_t world_needs_read(const char *file_name, const world_override_t *overrides,
+                           size_t override_count, world_needs_t *needs, world_error_t *error)
+{
+    world_document_t *const document = world_document_create();
+    world_tree_t *root = NULL;
+    world_run_config_t config = {.format = 0};
+    *needs = (world_needs_t){.plugins = NULL};
+    sim_err_t result = world_yaml_read(document, file_name, &root, error);
+    if (result == SIM_OK && root->kind != WORLD_TREE_MAP) {
+        result = world_tree_fail(root, "the file", "a scenario: a mapping", error);
+    }
+    if (result == SIM_OK) {
+        result = prepare(document, root, file_name, overrides, override_count, error);
+    }
+    if (result == SIM_OK) {
+        result = read_top(root, "memory-max", &config, error);
+    }
+    if (result == SIM_OK) {
+        result = read_top(root, "time-max", &config, error);
+    }
+    if (result == SIM_OK) {
+        result =
+            world__locate_plugins(root, file_name, &needs->plugins, &needs->plugin_count, error);
+    }
+    needs->memory_max_bytes = config.memory_max_bytes;
+    needs->time_max_ps = config.time_max_ps;
+    world_document_destroy(document);
+    return result;
+}
+
+void world_needs_fini(world_needs_t *needs)
+{
+    for (size_t i = 0; i < needs->plugin_count; i++) {
+        sim_free(needs->plugins[i].path);
+        sim_free(needs->plugins[i].object);
+    }
+    sim_free(needs->plugins);
 }
 
 sim_err_t world_scenario_load_tree(const world_registry_t *registry, world_document_t *document,

@@ -185,6 +185,24 @@ static void add_lists(world_document_t *document, world_tree_t *root,
     }
 }
 
+// Adds the plug-ins with the hashes of their files, so that another content is refused.
+static void add_plugins(world_document_t *document, world_tree_t *root,
+                        const world_scenario_t *scenario)
+{
+    size_t count;
+    const world_plugin_file_t *const files = world_registry_plugins(scenario->registry, &count);
+    if (count == 0 || world_tree_find(scenario->root, "plugins") == NULL) {
+        return;
+    }
+    world_tree_t *const list = add_list(document, root, "plugins");
+    for (size_t i = 0; i < count; i++) {
+        world_tree_t *const entry = new_map(document);
+        world_tree_add(entry, scalar(document, "file"), scalar(document, files[i].path));
+        world_tree_add(entry, scalar(document, "sha256"), scalar(document, files[i].sha256));
+        world_tree_add(list, NULL, entry);
+    }
+}
+
 char *world_scenario_resolved(const world_scenario_t *scenario)
 {
     world_document_t *const document = world_document_create();
@@ -195,6 +213,7 @@ char *world_scenario_resolved(const world_scenario_t *scenario)
          &scenario->outputs);
     fill(document, add_map(document, root, "fast-forward"), &world_fast_forward_config_attrs,
          &scenario->fast_forward);
+    add_plugins(document, root, scenario);
     const world_targets_t network = world__targets_network(scenario);
     world_unbind(document, add_map(document, root, "network"), "network", &network);
     fill(document, add_map(document, root, "hpcc"), &compat_hpcc_config_attrs, &scenario->hpcc);

@@ -3,9 +3,9 @@
 //
 // PATH is written as in messages: nic.mtu, topology.star.hosts, traffic[0].poisson.load,
 // nodes.spine*.switch.buffer; a part with dots in it stands in double quotes. Entries of a list
-// are counted from 0; the one after the last appends. VALUE is YAML. A scenario may give a path, or
-// several that go together, a short name under `parameters`; --set NAME=VALUE then sets them all. A
-// parameter of the long form (parameters.h) takes the value itself.
+// are counted from 0; the one after the last appends, and so does [+]. VALUE is YAML. A scenario
+// may give a path, or several that go together, a short name under `parameters`; --set NAME=VALUE
+// then sets them all. A parameter of the long form (parameters.h) takes the value itself.
 #include "kernel/parse.h"
 #include "world/parameters.h"
 #include "world/scenario.h"
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PARTS_MAX 16u
+#define AT_END UINT64_MAX // the index of an entry that is appended
 
 typedef struct part {
     char *key;
@@ -44,7 +45,9 @@ static bool split_index(part_t *part)
     char *const digits =
         sim_format("%.*s", (int)(size - (size_t)(bracket - part->key) - 2), bracket + 1);
     sim_message_t message;
-    part->indexed = sim_parse_count(digits, &part->index, &message) == SIM_OK;
+    part->index = AT_END;
+    part->indexed =
+        strcmp(digits, "+") == 0 || sim_parse_count(digits, &part->index, &message) == SIM_OK;
     sim_free(digits);
     if (part->indexed) {
         *bracket = '\0';
@@ -118,16 +121,17 @@ static sim_err_t find_slot(world_document_t *document, world_tree_t *map, const 
         return result;
     }
     world_tree_t *const list = entry->value;
-    if (part->index > list->count) {
+    const uint64_t index = part->index == AT_END ? list->count : part->index;
+    if (index > list->count) {
         return world_fail(error, SIM_ERR_RANGE, place,
                           "'%s' has %zu entries, expected an index of at most %zu", part->key,
                           list->count, list->count);
     }
-    if (part->index == list->count) {
+    if (index == list->count) {
         world_tree_add(list, NULL, NULL);
     }
-    SIM_CHECK(part->index < list->count);
-    *slot = &list->entries[part->index].value;
+    SIM_CHECK(index < list->count);
+    *slot = &list->entries[index].value;
     return SIM_OK;
 }
 
