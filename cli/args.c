@@ -3,7 +3,10 @@
 // as the next word or after '='; every word behind -- is an operand.
 #include "cli/args.h"
 
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct option {
     const char *name;
@@ -20,6 +23,9 @@ typedef struct option {
      1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)
 #define FOR_STEPS (1u << CLI_SHELL)
+#define FOR_PLUGIN                                                                          \
+    (1u << CLI_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE | 1u << CLI_SWEEP | \
+     1u << CLI_PARAMS | 1u << CLI_SCHEMA | FOR_STEPS)
 
 static const option_t options[] = {
     {"-o", true, FOR_RUN | FOR_FILE | FOR_STEPS, NULL},
@@ -53,6 +59,8 @@ static const option_t options[] = {
     {"--comments", false, 1u << CLI_CAPTURE, NULL},
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
+    {"--plugin", true, FOR_PLUGIN, NULL},
+    {"--plugin-limits", false, 1u << CLI_RUN | 1u << CLI_SWEEP, NULL},
     {"--set", true, FOR_SCENARIO | FOR_STEPS, NULL},
     {"--seed", true, FOR_SCENARIO | FOR_STEPS, "\"seed\""},
     {"--tie-seed", true, FOR_SCENARIO | FOR_STEPS, "\"tie-seed\""},
@@ -181,6 +189,26 @@ static void add_override(cli_args_t *args, const char *option, const char *path,
                (world_override_t){.shown = shown, .text = text});
 }
 
+// Notes a plug-in, and appends it to the plug-ins of the scenario. The name is relative to the
+// current folder, as other names on the command line are.
+static void add_plugin(cli_args_t *args, const char *option, const char *name)
+{
+    SIM_APPEND(args->plugins, args->plugin_count, args->plugin_capacity, name);
+    char *const real = realpath(name, NULL);
+    char *const here = getcwd(NULL, 0);
+    char *const absolute = real != NULL || name[0] == '/' || here == NULL
+                               ? sim_strdup(real != NULL ? real : name)
+                               : sim_format("%s/%s", here, name);
+    json_t *const text = json_string(absolute);
+    char *const quoted = json_dumps(text, JSON_ENCODE_ANY);
+    add_override(args, option, "plugins[+]", quoted != NULL ? quoted : "");
+    free(quoted);
+    json_decref(text);
+    sim_free(absolute);
+    free(here);
+    free(real);
+}
+
 static const option_t *find_option(const cli_args_t *args, const char *text, size_t size,
                                    world_error_t *error)
 {
@@ -206,8 +234,8 @@ static const option_t *find_option(const cli_args_t *args, const char *text, siz
     return NULL;
 }
 
-// Keeps an option whose value is one text. Returns whether it is one.
-static bool apply_text(cli_args_t *args, const option_t *option, const char *value)
+// Keeps an option that is one text, or is only given or not. Returns whether it is one.
+static bool apply_plain(cli_args_t *args, const option_t *option, const char *value)
 {
     const struct {
         const char *name;
@@ -236,10 +264,37 @@ static bool apply_text(cli_args_t *args, const option_t *option, const char *val
         {"--client-memory", &args->client_memory},
         {"--call-time", &args->call_time},
         {"--idle-time", &args->idle_time},
+        {"--junit", &args->junit},
+    };
+    const struct {
+        const char *name;
+        bool *value;
+    } flags[] = {
+        {"--programs", &args->starts_programs},
+        {"--explain", &args->explains},
+        {"--what-if", &args->what_if},
+        {"--plugin-limits", &args->plugin_limits},
+        {"--print-jobs", &args->print_jobs},
+        {"--print-slurm", &args->print_slurm},
+        {"--slurm", &args->slurm},
+        {"--quiet", &args->quiet},
+        {"--comments", &args->comments},
+        {"--json", &args->json},
+        {"--seeds", &args->seeds},
+        {"--csv", &args->csv},
+        {"--markdown", &args->markdown},
+        {"--outputs-markdown", &args->outputs_markdown},
+        {"--man", &args->manual},
     };
     for (size_t i = 0; option->override == NULL && i < SIM_COUNT_OF(texts); i++) {
         if (strcmp(option->name, texts[i].name) == 0) {
             *texts[i].value = value;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(flags); i++) {
+        if (strcmp(option->name, flags[i].name) == 0) {
+            *flags[i].value = true;
             return true;
         }
     }
@@ -248,48 +303,20 @@ static bool apply_text(cli_args_t *args, const option_t *option, const char *val
 
 static void apply_option(cli_args_t *args, const option_t *option, const char *value)
 {
-    if (apply_text(args, option, value)) {
+    if (apply_plain(args, option, value)) {
         return;
     }
     if (option->override != NULL || strcmp(option->name, "--set") == 0) {
         add_override(args, option->name, option->override, value);
+    } else if (strcmp(option->name, "--plugin") == 0) {
+        add_plugin(args, option->name, value);
     } else if (strcmp(option->name, "--yes") == 0) {
         add_override(args, option->name, "\"memory-max\"", "auto");
         add_override(args, option->name, "\"time-max\"", "auto");
     } else if (strcmp(option->name, "--kind") == 0) {
         SIM_APPEND(args->kinds, args->kind_count, args->kind_capacity, value);
-    } else if (strcmp(option->name, "--programs") == 0) {
-        args->starts_programs = true;
-    } else if (strcmp(option->name, "--explain") == 0) {
-        args->explains = true;
-    } else if (strcmp(option->name, "--what-if") == 0) {
-        args->what_if = true;
-    } else if (strcmp(option->name, "--junit") == 0) {
-        args->junit = value;
     } else if (option->has_value) {
         args->folder = value;
-    } else if (strcmp(option->name, "--print-jobs") == 0) {
-        args->print_jobs = true;
-    } else if (strcmp(option->name, "--print-slurm") == 0) {
-        args->print_slurm = true;
-    } else if (strcmp(option->name, "--slurm") == 0) {
-        args->slurm = true;
-    } else if (strcmp(option->name, "--quiet") == 0) {
-        args->quiet = true;
-    } else if (strcmp(option->name, "--comments") == 0) {
-        args->comments = true;
-    } else if (strcmp(option->name, "--json") == 0) {
-        args->json = true;
-    } else if (strcmp(option->name, "--seeds") == 0) {
-        args->seeds = true;
-    } else if (strcmp(option->name, "--csv") == 0) {
-        args->csv = true;
-    } else if (strcmp(option->name, "--markdown") == 0) {
-        args->markdown = true;
-    } else if (strcmp(option->name, "--outputs-markdown") == 0) {
-        args->outputs_markdown = true;
-    } else if (strcmp(option->name, "--man") == 0) {
-        args->manual = true;
     } else {
         args->help_of = args->command;
         args->command = CLI_HELP;
@@ -406,4 +433,5 @@ void cli_args_fini(cli_args_t *args)
     sim_free(args->overrides);
     sim_free(args->operands);
     sim_free(args->kinds);
+    sim_free(args->plugins);
 }

@@ -60,7 +60,11 @@ static int command_schema(const cli_args_t *args)
         (void)fprintf(stderr, "rocesim schema %s: expected scenario\n", args->operands[0]);
         return 2;
     }
-    world_registry_t *const registry = world_registry_create();
+    world_registry_t *registry = NULL;
+    world_error_t error;
+    if (cli_params_registry(args, &registry, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
     json_t *const schema =
         scenario ? results_scenario_schema_json(registry) : results_schema_json(registry);
     world_registry_destroy(registry);
@@ -68,44 +72,44 @@ static int command_schema(const cli_args_t *args)
 }
 
 // Prints all attributes, or the parameters of a scenario, as JSON.
-static int params_json(const char *operand)
+static int params_json(const world_registry_t *registry, const char *operand)
 {
     if (cli_params_is_file(operand)) {
         world_error_t error;
         world_scenario_t *scenario = NULL;
-        if (world_scenario_load(NULL, operand, NULL, 0, &scenario, &error) != SIM_OK) {
+        if (world_scenario_load(registry, operand, NULL, 0, &scenario, &error) != SIM_OK) {
             return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
         }
         json_t *const json = world_parameters_json(scenario->root);
         world_scenario_destroy(scenario);
         return print_json(json);
     }
-    world_registry_t *const registry = world_registry_create();
-    json_t *const parameters = results_parameters_json(registry);
-    world_registry_destroy(registry);
-    return print_json(parameters);
+    return print_json(results_parameters_json(registry));
 }
 
 static int command_params(const cli_args_t *args)
 {
     world_error_t error;
     const char *const operand = args->operand_count > 0 ? args->operands[0] : "";
-    if (args->json) {
-        return params_json(operand);
-    }
-    if (args->markdown) {
-        cli_params_markdown(stdout);
-    } else if (args->outputs_markdown) {
+    world_registry_t *registry = NULL;
+    sim_err_t result = cli_params_registry(args, &registry, &error);
+    int status = CLI_EXIT_DONE;
+    if (result == SIM_OK && args->json) {
+        status = params_json(registry, operand);
+    } else if (result == SIM_OK && args->markdown) {
+        cli_params_markdown(registry, stdout);
+    } else if (result == SIM_OK && args->outputs_markdown) {
         results_outputs_markdown(stdout);
-    } else {
-        const sim_err_t result = cli_params_is_file(operand)
-                                     ? cli_params_scenario(operand, stdout, &error)
-                                     : cli_params_print(operand, stdout, &error);
-        if (result != SIM_OK) {
-            return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-        }
+    } else if (result == SIM_OK) {
+        result = cli_params_is_file(operand)
+                     ? cli_params_scenario(registry, operand, stdout, &error)
+                     : cli_params_print(registry, operand, stdout, &error);
     }
-    return cli_finish_output(CLI_EXIT_DONE);
+    world_registry_destroy(registry);
+    if (result != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    return args->json ? status : cli_finish_output(CLI_EXIT_DONE);
 }
 
 static int command_diff(const cli_args_t *args)

@@ -89,6 +89,12 @@ static const char help_run[] =
     "  --programs         Start the programs of `traffic: programs` as processes of\n"
     "                     this machine; without it, a scenario with programs is\n"
     "                     refused. docs/programs.md explains them.\n"
+    "  --plugin FILE      Compile and load FILE.c, or load FILE.so, and know its parts by\n"
+    "                     name. The option can be given several times. docs/plugins.md\n"
+    "                     explains plug-ins.\n"
+    "  --plugin-limits    Run in a process that can start no process, reach no network, and\n"
+    "                     write to nothing but DIR. memory-max and time-max limit what it\n"
+    "                     uses. For plug-ins that nobody has read.\n"
     "  --explain          Write what slowed the run down to DIR/explain.json, as\n"
     "                     `rocesim explain DIR --json` prints it.\n"
     "  --quiet            Print no progress line.\n"
@@ -168,14 +174,15 @@ static const char help_hpcc[] =
 
 static const char help_check[] =
     "rocesim check SCENARIO [--set PATH=VALUE]... [--seed N] [--until TIME] [--yes]\n"
-    "                       [--ranks N]\n"
+    "                       [--ranks N] [--plugin FILE]...\n"
     "\n"
     "Reads the scenario and builds the network in memory without simulating. The command\n"
     "reports the expected time and memory of a run, the traffic class of packets at each\n"
     "hop, and anything unusual in the network or its settings. The exit status is 2 if\n"
     "`rocesim run` would refuse the scenario. --yes lifts the limits on size. With\n"
     "--ranks N the command builds what the first of N processes would build. It reports\n"
-    "how the network is divided and how much memory the process takes.\n"
+    "how the network is divided and how much memory the process takes. --plugin FILE\n"
+    "loads a plug-in, as for `rocesim run`.\n"
     "\n"
     "rocesim check WORKLOAD [--json] [--set loggp.NAME=VALUE]...\n"
     "\n"
@@ -260,6 +267,7 @@ static const char help_serve[] =
     "  -o DIR           Write the results of a session that finishes into DIR; with a\n"
     "                   socket, into DIR/session-0, DIR/session-1 and so on.\n"
     "  --set PATH=VALUE Change an attribute or a parameter of the scenario.\n"
+    "  --plugin FILE    Compile or load a plug-in (docs/plugins.md).\n"
     "  --token FILE     Serve only clients whose first call, hello, has the token that is the\n"
     "                   first line of FILE.\n"
     "  --clients N      Serve at most N clients at a time (default 256).\n"
@@ -299,7 +307,7 @@ static const char help_shell[] =
     "                     in `rocesim params topology`.\n"
     "  -o DIR             Write the result files of `rocesim run -o DIR`, with what each\n"
     "                     program printed in DIR/programs.\n"
-    "  --set, --seed, --tie-seed, --until, --yes, --json\n"
+    "  --set, --seed, --tie-seed, --until, --plugin, --yes, --json\n"
     "                     These options are those of `rocesim run`.\n"
     "\n"
     "The exit status is 0 only if all programs ended with status 0. A line of a script that\n"
@@ -314,13 +322,13 @@ static const char help_convert[] =
     "so on. -o - writes to the standard output.\n";
 
 static const char help_topo[] =
-    "rocesim topo SCENARIO [--set PATH=VALUE]...\n"
+    "rocesim topo SCENARIO [--set PATH=VALUE]... [--plugin FILE]...\n"
     "\n"
     "Prints the network as a Graphviz drawing (rocesim topo x.yaml | dot -Tsvg > x.svg),\n"
     "and warnings about the network on standard error.\n";
 
 static const char help_params[] =
-    "rocesim params [PATH | SCENARIO]\n"
+    "rocesim params [PATH | SCENARIO] [--plugin FILE]...\n"
     "\n"
     "Prints every attribute with its default, meaning and accepted values. With PATH, only\n"
     "attributes whose path begins with PATH are printed (switch.ecn, nic.mtu). With a\n"
@@ -328,11 +336,12 @@ static const char help_params[] =
     "\n"
     "  --json               Print all attributes as JSON: path, type, default, range,\n"
     "                       choices, meaning. With a scenario, print its parameters.\n"
+    "  --plugin FILE        Print the attributes of this plug-in, too (docs/plugins.md).\n"
     "  --markdown           Print the page docs/formats/attributes.md.\n"
     "  --outputs-markdown   Print the page docs/formats/outputs.md.\n";
 
 static const char help_sweep[] =
-    "rocesim sweep SWEEP.yaml -o DIR [-j N] [--ranks N]\n"
+    "rocesim sweep SWEEP.yaml -o DIR [-j N] [--ranks N] [--plugin FILE]...\n"
     "\n"
     "Runs a scenario once for each point and each seed. The points are all combinations of\n"
     "a grid of parameters, or a list; seeds alone make one point. The results of a run are\n"
@@ -342,6 +351,9 @@ static const char help_sweep[] =
     "  -j N               Run N simulations at the same time.\n"
     "  --ranks N          Run each simulation in N processes, started by mpirun. Results stay\n"
     "                     the same (docs/ranks.md).\n"
+    "  --plugin FILE      Compile or load a plug-in for every run (docs/plugins.md).\n"
+    "  --plugin-limits    Limit every run, as `rocesim run --plugin-limits` does. Only the\n"
+    "                     runs check the scenario then.\n"
     "  --print-jobs       Print one command per run for a cluster's scheduler; run nothing.\n"
     "  --slurm            Print a job array for Slurm's sbatch; run nothing.\n"
     "  --quiet            Print no progress line.\n"
@@ -367,12 +379,13 @@ static const char help_diff[] =
     "more.\n";
 
 static const char help_schema[] =
-    "rocesim schema [scenario]\n"
+    "rocesim schema [scenario] [--plugin FILE]...\n"
     "\n"
     "Prints, as JSON, the contents of a result folder's schema.json: all attributes\n"
     "(parameters), the columns of the CSV files (tables), and a JSON Schema of summary.json\n"
     "(summary), each with unit and meaning. `rocesim schema scenario` prints a JSON Schema\n"
-    "of scenario files for editors: every key with its values, default and meaning.\n";
+    "of scenario files for editors: every key with its values, default and meaning.\n"
+    "--plugin FILE adds the parts of a plug-in (docs/plugins.md).\n";
 
 static const char help_calibrate[] =
     "rocesim calibrate PLAN.yaml [-o CONSTANTS.yaml] [--quiet]\n"

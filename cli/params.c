@@ -12,14 +12,19 @@
 
 #define PATHS_MAX 4096u
 
-// Sets *tables to the attribute tables of every part of the library and returns their number. Free
-// *tables with sim_free.
-static size_t all_tables(const sim_attr_table_t ***tables)
+sim_err_t cli_params_registry(const cli_args_t *args, world_registry_t **registry,
+                              world_error_t *error)
 {
-    world_registry_t *const registry = world_registry_create();
-    const size_t count = world_attr_tables(registry, tables);
-    world_registry_destroy(registry);
-    return count;
+    *registry = world_registry_create();
+    for (size_t i = 0; i < args->plugin_count; i++) {
+        const sim_err_t result = world_registry_add_plugin(*registry, args->plugins[i], error);
+        if (result != SIM_OK) {
+            world_registry_destroy(*registry);
+            *registry = NULL;
+            return result;
+        }
+    }
+    return SIM_OK;
 }
 
 static const char *type_text(sim_attr_type_t type)
@@ -55,9 +60,8 @@ static const char *type_text(sim_attr_type_t type)
 
 // Returns "one of none dcqcn..." for an attribute that chooses a part by name, else NULL. Free with
 // sim_free.
-static char *parts_text(const sim_attr_t *attr)
+static char *parts_text(const world_registry_t *registry, const sim_attr_t *attr)
 {
-    world_registry_t *const registry = world_registry_create();
     const char **names = NULL;
     const size_t count = world_choices(registry, attr->path, attr->default_text, &names);
     char *text = count > 0 ? sim_strdup("one of") : NULL;
@@ -67,12 +71,11 @@ static char *parts_text(const sim_attr_t *attr)
         text = longer;
     }
     sim_free((void *)names);
-    world_registry_destroy(registry);
     return text;
 }
 
 // Returns the accepted values in words. Free with sim_free.
-static char *values_text(const sim_attr_t *attr)
+static char *values_text(const world_registry_t *registry, const sim_attr_t *attr)
 {
     const char *const type = type_text(attr->type);
     const char *const automatic = attr->auto_ok ? ", or auto" : "";
@@ -83,7 +86,7 @@ static char *values_text(const sim_attr_t *attr)
         }
         return text;
     }
-    char *const parts = parts_text(attr);
+    char *const parts = parts_text(registry, attr);
     if (parts != NULL) {
         return parts;
     }
@@ -136,9 +139,10 @@ static bool begins_with(const char *path, const char *prefix)
            (size == 0 || path[size] == '\0' || path[size] == '.');
 }
 
-static void print_attr(const sim_attr_table_t *table, const sim_attr_t *attr, FILE *out)
+static void print_attr(const world_registry_t *registry, const sim_attr_table_t *table,
+                       const sim_attr_t *attr, FILE *out)
 {
-    char *const values = values_text(attr);
+    char *const values = values_text(registry, attr);
     fprintf(out, "%s = %s\n    %s\n    %s; a value per %s\n", attr->path, default_text(attr),
             attr->help, values, table->scope);
     sim_free(values);
@@ -150,10 +154,10 @@ static void print_attr(const sim_attr_table_t *table, const sim_attr_t *attr, FI
 }
 
 // Collects every attribute path and every group of paths, for "did you mean".
-static size_t collect_paths(const char **paths, char **groups)
+static size_t collect_paths(const world_registry_t *registry, const char **paths, char **groups)
 {
     const sim_attr_table_t **tables = NULL;
-    const size_t table_count = all_tables(&tables);
+    const size_t table_count = world_attr_tables(registry, &tables);
     size_t count = 0;
     size_t group_count = 0;
     for (size_t t = 0; t < table_count; t++) {
@@ -172,13 +176,14 @@ static size_t collect_paths(const char **paths, char **groups)
     return count;
 }
 
-static sim_err_t unknown_path(const char *path, world_error_t *error)
+static sim_err_t unknown_path(const world_registry_t *registry, const char *path,
+                              world_error_t *error)
 {
     world_shown_t shown;
     world_fail(error, SIM_ERR_UNKNOWN, NULL, "params: no attribute '%s'", world_show(&shown, path));
     const char **const paths = sim_alloc_array(PATHS_MAX, sizeof(*paths));
     char **const groups = sim_alloc_array(PATHS_MAX + 1, sizeof(*groups));
-    const size_t count = collect_paths(paths, groups);
+    const size_t count = collect_paths(registry, paths, groups);
     if (!world_error_add_nearest(error, path, paths, count)) {
         // The user may have written only the end of a path, such as "kmin".
         for (size_t i = 0; i < count; i++) {
@@ -198,10 +203,11 @@ static sim_err_t unknown_path(const char *path, world_error_t *error)
     return SIM_ERR_UNKNOWN;
 }
 
-sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error)
+sim_err_t cli_params_print(const world_registry_t *registry, const char *path, FILE *out,
+                           world_error_t *error)
 {
     const sim_attr_table_t **tables = NULL;
-    const size_t table_count = all_tables(&tables);
+    const size_t table_count = world_attr_tables(registry, &tables);
     size_t printed = 0;
     for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < tables[t]->count; i++) {
@@ -209,12 +215,12 @@ sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error)
                 if (printed++ > 0) {
                     fputc('\n', out);
                 }
-                print_attr(tables[t], &tables[t]->attrs[i], out);
+                print_attr(registry, tables[t], &tables[t]->attrs[i], out);
             }
         }
     }
     sim_free((void *)tables);
-    return printed > 0 ? SIM_OK : unknown_path(path, error);
+    return printed > 0 ? SIM_OK : unknown_path(registry, path, error);
 }
 
 // -- the parameters of a scenario
@@ -232,10 +238,11 @@ bool cli_params_is_file(const char *operand)
     return false;
 }
 
-sim_err_t cli_params_scenario(const char *file, FILE *out, world_error_t *error)
+sim_err_t cli_params_scenario(const world_registry_t *registry, const char *file, FILE *out,
+                              world_error_t *error)
 {
     world_scenario_t *scenario = NULL;
-    const sim_err_t result = world_scenario_load(NULL, file, NULL, 0, &scenario, error);
+    const sim_err_t result = world_scenario_load(registry, file, NULL, 0, &scenario, error);
     if (result == SIM_OK && world_parameters_describe(scenario->root, out) == 0) {
         fprintf(out, "%s has no section `parameters`\n", file);
     }
@@ -256,25 +263,27 @@ static void put_cell(const char *text, FILE *out)
     }
 }
 
-static void print_section(const sim_attr_table_t *table, FILE *out)
+static void print_section(const world_registry_t *registry, const sim_attr_table_t *table,
+                          FILE *out)
 {
     const char *const title = table->prefix[0] == '\0' ? "the top level" : table->prefix;
     fprintf(out, "\n## %s\n\n", title);
-    for (size_t i = 0; topo_all[i] != NULL; i++) {
-        if (topo_all[i]->attrs == table) {
-            fprintf(out, "The topology `%s`: %s.\n\n", topo_all[i]->name, topo_all[i]->help);
+    const topo_ops_t *const *topology = world_registry_topologies(registry);
+    for (; *topology != NULL; topology++) {
+        if ((*topology)->attrs == table) {
+            fprintf(out, "The topology `%s`: %s.\n\n", (*topology)->name, (*topology)->help);
         }
     }
-    for (size_t i = 0; app_all[i] != NULL; i++) {
-        if (app_all[i]->attrs == table) {
-            fprintf(out, "The traffic `%s`: %s.\n\n", app_all[i]->name, app_all[i]->help);
+    for (const app_ops_t *const *app = world_registry_apps(registry); *app != NULL; app++) {
+        if ((*app)->attrs == table) {
+            fprintf(out, "The traffic `%s`: %s.\n\n", (*app)->name, (*app)->help);
         }
     }
     fprintf(out, "A value per %s.\n\n", table->scope);
     fprintf(out, "| attribute | default | values | meaning |\n|---|---|---|---|\n");
     for (size_t i = 0; i < table->count; i++) {
         const sim_attr_t *const attr = &table->attrs[i];
-        char *const values = values_text(attr);
+        char *const values = values_text(registry, attr);
         fprintf(out, "| `%s` | `%s` | ", attr->path, default_text(attr));
         put_cell(values, out);
         fputs(" | ", out);
@@ -289,10 +298,10 @@ static void print_section(const sim_attr_table_t *table, FILE *out)
     }
 }
 
-void cli_params_markdown(FILE *out)
+void cli_params_markdown(const world_registry_t *registry, FILE *out)
 {
     const sim_attr_table_t **tables = NULL;
-    const size_t count = all_tables(&tables);
+    const size_t count = world_attr_tables(registry, &tables);
     fputs(
         "# Attributes\n\n"
         "Every parameter of rocesim, made by `rocesim params --markdown`. How they are written in "
@@ -301,7 +310,7 @@ void cli_params_markdown(FILE *out)
         "in ps, ns, us, ms, s;\nrates in bps, Kbps, Mbps, Gbps, Tbps.\n",
         out);
     for (size_t t = 0; t < count; t++) {
-        print_section(tables[t], out);
+        print_section(registry, tables[t], out);
     }
     sim_free((void *)tables);
 }

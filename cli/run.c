@@ -7,6 +7,8 @@
 
 #include "cli/explain/explain.h"
 #include "cli/output.h"
+#include "cli/plugins/faults.h"
+#include "cli/plugins/limited_run.h"
 #include "cli/processes.h"
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
@@ -170,11 +172,13 @@ static void on_started(world_t *world, void *ctx)
     if (run->extra->drive == NULL) {
         catch_signals(world->sim);
     }
+    cli_plugins_confine_run(world->sim);
 }
 
 static void on_stopped(world_t *world, void *ctx)
 {
     run_t *const run = ctx;
+    cli_plugins_end_calls();
     release_signals();
     for (size_t i = 0; i < world->app_count; i++) {
         app_programs_stop(world->apps[i]);
@@ -274,6 +278,7 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
         .file_failed = on_file_failed,
         .ctx = run,
     };
+    cli_plugins_watch(scenario);
     if (run->args->starts_programs) {
         cli_programs_allow(&run->programs);
         run->programs.permission.keeps_output =
@@ -414,6 +419,9 @@ int cli_command_run(const cli_args_t *args)
         (void)world_fail(&error, SIM_ERR_INVALID, NULL,
                          "rocesim run: --print-slurm has no number of ranks, expected --ranks N");
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    if (args->plugin_limits) {
+        return cli_plugins_run_limited(args, cli_command_run);
     }
     if (args->ranks != NULL) {
         return launch(args);

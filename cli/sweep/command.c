@@ -232,7 +232,7 @@ int cli_command_sweep(const cli_args_t *args)
                             "rocesim sweep: no -o, expected a folder for the runs");
     }
     if (result == SIM_OK) {
-        result = cli_sweep_load(args->operands[0], args->folder, ranks, &sweep, &error);
+        result = cli_sweep_load(args, args->folder, ranks, &sweep, &error);
     }
     int status = CLI_EXIT_DONE;
     if (result != SIM_OK) {

@@ -306,7 +306,11 @@ static sim_err_t check_point(const cli_sweep_t *sweep, size_t point, building_t 
                              world_error_t *error)
 {
     const size_t count = sweep->setting_count + sweep->parameter_count;
-    world_override_t *const overrides = sim_alloc_array(count + 1, sizeof(*overrides));
+    const size_t given = sweep->override_count;
+    world_override_t *const overrides = sim_alloc_array(count + given + 1, sizeof(*overrides));
+    for (size_t i = 0; i < given; i++) {
+        overrides[count + i] = sweep->overrides[i];
+    }
     char **const texts = sim_alloc_array(2 * count + 1, sizeof(*texts));
     for (size_t i = 0; i < count; i++) {
         const size_t own = i - sweep->setting_count;
@@ -321,7 +325,7 @@ static sim_err_t check_point(const cli_sweep_t *sweep, size_t point, building_t 
     }
     world_scenario_t *scenario = NULL;
     sim_err_t result =
-        world_scenario_load(NULL, sweep->scenario, overrides, count, &scenario, error);
+        world_scenario_load(NULL, sweep->scenario, overrides, count + given, &scenario, error);
     if (result == SIM_OK && sweep->ranks > 1) {
         result = world_ranks_check(scenario, error);
     }
@@ -356,10 +360,18 @@ static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
     return result;
 }
 
-sim_err_t cli_sweep_load(const char *file_name, const char *folder, unsigned ranks,
+sim_err_t cli_sweep_load(const cli_args_t *args, const char *folder, unsigned ranks,
                          cli_sweep_t *sweep, world_error_t *error)
 {
-    *sweep = (cli_sweep_t){.file_name = file_name, .folder = folder, .ranks = ranks};
+    const char *const file_name = args->operands[0];
+    *sweep = (cli_sweep_t){
+        .file_name = file_name,
+        .folder = folder,
+        .ranks = ranks,
+        .overrides = args->overrides,
+        .override_count = args->override_count,
+        .plugin_limits = args->plugin_limits,
+    };
     sweep->document = world_document_create();
     world_tree_t *root = NULL;
     sim_err_t result = world_yaml_read(sweep->document, file_name, &root, error);
@@ -400,7 +412,7 @@ sim_err_t cli_sweep_load(const char *file_name, const char *folder, unsigned ran
     if (result == SIM_OK) {
         result = cli_sweep_check_twins(sweep, root, error);
     }
-    if (result == SIM_OK) {
+    if (result == SIM_OK && !sweep->plugin_limits) {
         result = check_points(sweep, error);
     }
     if (result == SIM_OK) {
@@ -435,7 +447,8 @@ void cli_sweep_fini(cli_sweep_t *sweep)
 
 char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
 {
-    const size_t most = 12 + 2 * (sweep->setting_count + sweep->parameter_count);
+    const size_t most =
+        13 + 2 * (sweep->setting_count + sweep->parameter_count + sweep->override_count);
     char **const arguments = sim_alloc_array(most, sizeof(*arguments));
     size_t count = 0;
     arguments[count++] = sim_strdup("rocesim");
@@ -450,6 +463,13 @@ char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
         arguments[count++] = sim_strdup("--set");
         arguments[count++] =
             sim_format("%s=%s", sweep->parameters[i], sweep->points[run->point].values[i]);
+    }
+    for (size_t i = 0; i < sweep->override_count; i++) {
+        arguments[count++] = sim_strdup("--set");
+        arguments[count++] = sim_strdup(sweep->overrides[i].text);
+    }
+    if (sweep->plugin_limits) {
+        arguments[count++] = sim_strdup("--plugin-limits");
     }
     arguments[count++] = sim_strdup("--seed");
     arguments[count++] = sim_format("%" PRIu64, run->seed);

@@ -54,12 +54,16 @@ typedef struct cli_sweep {
     cli_sweep_run_t *runs;           // point by point, seed by seed
     size_t run_count;
     const char *folder;
-    unsigned ranks; // of each run; 1: a run is one process
+    unsigned ranks;                    // of each run; 1: a run is one process
+    const world_override_t *overrides; // of the command line, for every run; borrowed
+    size_t override_count;
+    bool plugin_limits; // of every run; points are not checked before: that would load plug-ins
 } cli_sweep_t;
 
-// Reads a sweep, checks each point as a scenario, and checks that at least one point can be built.
-// Call cli_sweep_fini afterwards, also on error.
-SIM_MUST_CHECK sim_err_t cli_sweep_load(const char *file_name, const char *folder, unsigned ranks,
+// Reads the sweep that the command line names, for the folder, checks each point as a scenario, and
+// checks that at least one point can be built. Borrows args. Call cli_sweep_fini afterwards, also
+// on error.
+SIM_MUST_CHECK sim_err_t cli_sweep_load(const cli_args_t *args, const char *folder, unsigned ranks,
                                         cli_sweep_t *sweep, world_error_t *error);
 void cli_sweep_fini(cli_sweep_t *sweep);
 
