@@ -16,9 +16,9 @@
 // A scheduler with a `loop` does all of that itself, classes and rates included: its NICs call the
 // loop and nothing else. compat/hpcc/scan.c is one.
 //
-// nic.scheduler chooses a scheduler by name from nic_scheduler_all and from those that programs add
-// (nic/extra.h); or a program sets its own in nic_config_t.custom_scheduler, as
-// examples/custom_scheduler.c does. Operations run in events of the host and must not post, wait or
+// nic.scheduler chooses a scheduler by name from nic_scheduler_all and from those that plug-ins
+// (examples/plugins/shortest.c) and programs add (nic/extra.h); or a program sets its own in
+// nic_config_t.custom_scheduler. Operations run in events of the host and must not post, wait or
 // call other queue pairs.
 #ifndef NIC_SCHEDULER_H
 #define NIC_SCHEDULER_H

@@ -80,19 +80,15 @@ if ./own_program own.yaml nic.backoff.factor=2 >refused; then
 fi
 grep -q "nic.backoff.factor: 2 is out of range" refused || { cat refused && exit 1; }
 
-# So are parts of switches and NICs: their attributes change what happens.
-# shellcheck disable=SC2046 # a list of flags
-cc -std=c11 -D_DEFAULT_SOURCE "$root/examples/own_parts.c" \
-    $(pkg-config --cflags --libs rocesim-results) -o own_parts
-as_it_is=$(./own_parts)
-for change in network.deal.burst=7 network.each.every=3 nic.late.delay=5us nic.dear.cost=9us; do
-    [ "$(./own_parts "$change")" != "$as_it_is" ] ||
-        { echo "own_parts: $change does nothing: $as_it_is" && exit 1; }
+# A plug-in compiles against the installed headers, which is all that it finds here.
+mkdir plugin
+cp "$root/examples/plugins/halve.c" "$root/examples/plugins/parts.c" plugin/
+for part in congestion-control=halve transport=twice; do
+    XDG_CACHE_HOME="$scratch/cache" root/bin/rocesim run own.yaml --set "nic={${part/=/: }}" \
+        --plugin plugin/halve.c --plugin plugin/parts.c >plugin.log 2>&1 || { cat plugin.log && exit 1; }
 done
-if ./own_parts network.deal.bursts=7 >refused; then
-    echo "own_parts: an unknown attribute is accepted" && exit 1
-fi
-grep -q "did you mean 'burst'" refused || { cat refused && exit 1; }
+grep -q "$scratch/root.*include/rocesim" "$scratch"/cache/rocesim/plugins/*.inputs ||
+    { echo "a plug-in is compiled with other headers than the installed ones" && exit 1; }
 
 # find_package.
 mkdir cmake-project

@@ -6,7 +6,7 @@
 // is wrong is refused with its place; a kind may make packets itself.
 // Method: a relay that adds a fixed time to each packet's way, which the time of a transfer shows
 // in closed form, and a source that sends packets to a host.
-// Does not pin: the example's inspector (examples/custom_middlebox.c).
+// Does not pin: the example's inspector (examples/plugins/inspector.c).
 #include "net/forwarder.h"
 #include "net/frame_opcodes.h"
 #include "net/port_metrics.h"
