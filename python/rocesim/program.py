@@ -183,6 +183,14 @@ def setting_arguments(settings: Mapping[str, Any] | None) -> list[str]:
     return arguments
 
 
+def plugin_arguments(plugins: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """Returns --plugin FILE for each plug-in."""
+    arguments = []
+    for plugin in plugins:
+        arguments += ["--plugin", os.fspath(plugin)]
+    return arguments
+
+
 def run(
     scenario: Scenario,
     *,
@@ -193,6 +201,8 @@ def run(
     threads: int | None = None,
     ranks: int | None = None,
     yes: bool = False,
+    plugins: Sequence[str | os.PathLike[str]] = (),
+    plugin_limits: bool = False,
     progress: "Callable[[dict[str, Any]], Any] | None" = None,
 ) -> "Result":
     """Simulates a scenario and returns its results.
@@ -200,7 +210,8 @@ def run(
     scenario: the path of a file, the text of a scenario, or a mapping with its keys.
     folder: where the results are written; without it, a temporary folder that lives as long as the
         result. set: paths of attributes, or names under `parameters`, and their values.
-    seed, until, threads, ranks, yes: the options of `rocesim run`.
+    seed, until, threads, ranks, yes, plugin_limits: the options of `rocesim run`.
+    plugins: files of C or objects whose parts the scenario may choose by name.
     progress: is called about five times a second with a mapping (sim_ns, done, planned, share from 0
         to 1, left_s, events_per_s...). If it returns False, the run is interrupted.
 
@@ -218,6 +229,8 @@ def run(
         if value is not None:
             arguments += [f"--{name}", str(value)]
     arguments += ["--yes"] if yes else []
+    arguments += plugin_arguments(plugins)
+    arguments += ["--plugin-limits"] if plugin_limits else []
     watch = _Watch(progress) if progress is not None else None
     try:
         arguments += ["--progress", watch.path] if watch is not None else []
@@ -234,7 +247,13 @@ def run(
     return Result(folder, temporary)
 
 
-def check(scenario: Scenario, *, set: Mapping[str, Any] | None = None) -> str:  # noqa: A002
+def check(
+    scenario: Scenario,
+    *,
+    set: Mapping[str, Any] | None = None,  # noqa: A002 - the name of the program's option
+    plugins: Sequence[str | os.PathLike[str]] = (),
+) -> str:
     """Checks a scenario without simulating, and returns the report of `rocesim check`."""
     operand, text = scenario_arguments(scenario)
-    return call(["check", *setting_arguments(set), "--", operand], input=text).stdout
+    arguments = ["check", *setting_arguments(set), *plugin_arguments(plugins)]
+    return call([*arguments, "--", operand], input=text).stdout

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 from .folder import Result
-from .program import Error, RunFailed, call
+from .program import Error, RunFailed, call, plugin_arguments
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def sweep(
     set: Mapping[str, Any] | None = None,  # noqa: A002 - the key of a sweep's file
     folder: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    plugins: Sequence[str | os.PathLike[str]] = (),
+    plugin_limits: bool = False,
 ) -> "Sweep":
     """Runs a scenario for every combination of a grid, or for each of a list of points.
 
@@ -44,6 +46,8 @@ def sweep(
     seeds: how many seeds, or a list of them. columns: paths of numbers in the summary.
     set: values for all runs. folder: where the runs are kept; a stopped sweep continues there. Without
     it, a temporary folder is used. jobs: runs at a time (None: one for each processor).
+    plugins: files of C or objects whose parts all runs may choose by name; plugin_limits: the option
+    of `rocesim sweep`.
 
     The plan is written beside the folder, as FOLDER.yaml. Raises RunFailed if runs failed; its
     attribute `result` is the sweep with those that did not.
@@ -63,7 +67,10 @@ def sweep(
     file.write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")
     workers = jobs or os.cpu_count() or 1
     done = call(
-        ["sweep", "--quiet", "-o", os.fspath(folder), "-j", str(workers), "--", str(file)]
+        ["sweep", "--quiet", "-o", os.fspath(folder), "-j", str(workers)]
+        + plugin_arguments(plugins)
+        + (["--plugin-limits"] if plugin_limits else [])
+        + ["--", str(file)]
     )
     if done.returncode != 0:
         complete = (Path(folder) / "points.csv").exists()

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -102,6 +103,10 @@ static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t han
     }
     good = good && allow(ruleset, "/dev/null",
                          LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE, handled);
+    const char *const plugins = getenv("ROCESIM_PLUGIN_FOLDER");
+    if (good && plugins != NULL && plugins[0] != '\0') {
+        good = allow(ruleset, plugins, READING, handled);
+    }
     good = good && (!confine->mpi || allow_mpi(ruleset, handled));
     // The sanitizers' runtime reads the process's own memory map.
     good = good && (studio_confine_limits_memory() ||

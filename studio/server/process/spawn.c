@@ -16,9 +16,13 @@ pid_t studio_spawn(const char *const *line, const char *const *environment,
     }
     const char *const sanitizer = getenv("ASAN_OPTIONS");
     char *const options = sim_format("ASAN_OPTIONS=%s", sanitizer == NULL ? "" : sanitizer);
-    const char **const all = sim_alloc_array(count + 2, sizeof(*all));
+    // Runs load plug-ins only from the folder that the administrator names so; "": none.
+    const char *const plugins = getenv("ROCESIM_PLUGIN_FOLDER");
+    char *const folder = sim_format("ROCESIM_PLUGIN_FOLDER=%s", plugins == NULL ? "" : plugins);
+    const char **const all = sim_alloc_array(count + 3, sizeof(*all));
     memcpy(all, environment, count * sizeof(*all));
     all[count] = options;
+    all[count + 1] = folder;
     posix_spawnattr_t attributes;
     sigset_t no_signal;
     sigset_t every_signal;
@@ -35,6 +39,7 @@ pid_t studio_spawn(const char *const *line, const char *const *environment,
                                    (char *const *)(uintptr_t)line, (char *const *)(uintptr_t)all);
     (void)posix_spawnattr_destroy(&attributes);
     sim_free(all);
+    sim_free(folder);
     sim_free(options);
     errno = reason;
     return reason == 0 ? process : -1;
