@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/watch.h"
+#include "cli/scratch.h"
 #include "cli/workload/workload.h"
 #include "kernel/order/fifo.h"
 #include "results/summary.h"
@@ -262,10 +263,51 @@ static int judge(results_run_t *done)
     return status;
 }
 
+// Explains the run whose files are in the folder: on the terminal, unless JSON is printed, and in
+// explain.json. Returns the exit status.
+static int explain(const run_t *run, const char *folder)
+{
+    world_error_t error;
+    if (cli_explain_write(folder, !run->args->json, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_FAILED);
+    }
+    return cli_finish_output(CLI_EXIT_DONE);
+}
+
+// Prints and judges the results of a run whose files are in the folder, and destroys the run.
+// Returns the exit status.
+static int finish(const run_t *run, results_run_t *done, const char *folder)
+{
+    world_error_t error;
+    int status = CLI_EXIT_DONE;
+    if (results_of(done) != NULL) {
+        status = print_results(run, done);
+        status = judge(done) != CLI_EXIT_DONE ? CLI_EXIT_FAILED : status;
+        if (run->args->folder != NULL && results_files_whole(done) && speaks(run) &&
+            cli_programs_save(results_world(done), run->args->folder, &error) != SIM_OK) {
+            status = cli_report_failure(&error, CLI_EXIT_FAILED);
+        }
+    }
+    const bool whole = results_files_whole(done);
+    const bool explains =
+        run->args->explains && folder != NULL && results_of(done) != NULL && whole;
+    results_run_destroy(done);
+    status = whole ? status : CLI_EXIT_FAILED;
+    if (explains && explain(run, folder) != CLI_EXIT_DONE) {
+        status = CLI_EXIT_FAILED;
+    }
+    return status;
+}
+
 static int run_scenario(run_t *run, world_scenario_t *scenario)
 {
+    // Explaining reads files; without -o DIR they are in a folder that nobody keeps.
+    char *const scratch = run->args->explains && run->args->folder == NULL && run->ranks == NULL
+                              ? cli_scratch_make()
+                              : NULL;
+    const char *const folder = scratch != NULL ? scratch : run->args->folder;
     const results_options_t options = {
-        .folder = run->args->folder,
+        .folder = folder,
         .scenario_file = run->args->operand_count > 0 ? run->args->operands[0] : NULL,
         .ranks = run->ranks,
         .drive = run->extra->drive != NULL ? drive : NULL,
@@ -298,29 +340,15 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
     if (run->progress_file >= 0) {
         (void)close(run->progress_file);
     }
-    if (result != SIM_OK) {
-        return error.text[0] == '\0' ? CLI_EXIT_BAD_INPUT
-                                     : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    int status = result == SIM_OK || error.text[0] == '\0'
+                     ? CLI_EXIT_BAD_INPUT
+                     : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    if (result == SIM_OK) {
+        status = finish(run, done, folder);
     }
-    int status = CLI_EXIT_DONE;
-    if (results_of(done) != NULL) {
-        status = print_results(run, done);
-        status = judge(done) != CLI_EXIT_DONE ? CLI_EXIT_FAILED : status;
-        if (run->args->folder != NULL && results_files_whole(done) && speaks(run) &&
-            cli_programs_save(results_world(done), run->args->folder, &error) != SIM_OK) {
-            status = cli_report_failure(&error, CLI_EXIT_FAILED);
-        }
-    }
-    status = results_files_whole(done) ? status : CLI_EXIT_FAILED;
-    if (run->args->explains && run->args->folder == NULL && speaks(run)) {
-        fprintf(stderr, "note: --explain writes into the folder of -o; without -o DIR it does "
-                        "nothing\n");
-    }
-    const bool explains = run->args->explains && run->args->folder != NULL &&
-                          results_of(done) != NULL && results_files_whole(done);
-    results_run_destroy(done);
-    if (explains && cli_explain_write(run->args->folder, &error) != SIM_OK) {
-        status = cli_report_failure(&error, CLI_EXIT_FAILED);
+    if (scratch != NULL) {
+        cli_scratch_remove(scratch);
+        sim_free(scratch);
     }
     sim_free(run->costs.ranks);
     return status;

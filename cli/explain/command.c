@@ -42,13 +42,16 @@ static sim_err_t explain_run(const cli_args_t *args, world_error_t *error)
     return result;
 }
 
-sim_err_t cli_explain_write(const char *folder, world_error_t *error)
+sim_err_t cli_explain_write(const char *folder, bool prints, world_error_t *error)
 {
     explain_t explain = {.folder = folder};
     char *const path = sim_format("%s/explain.json", folder);
     sim_err_t result = cli__explain_load(&explain, error);
     if (result == SIM_OK) {
         cli__explain_find(&explain);
+        if (prints) {
+            cli__explain_print(&explain, stdout);
+        }
         json_t *const json = cli__explain_json(&explain);
         if (json_dump_file(json, path, JSON_INDENT(1)) != 0) {
             result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot be written: %s",

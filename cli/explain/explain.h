@@ -9,7 +9,7 @@
 // Returns the exit status.
 int cli_command_explain(const cli_args_t *args);
 
-// Writes FOLDER/explain.json about the run in the folder.
-SIM_MUST_CHECK sim_err_t cli_explain_write(const char *folder, world_error_t *error);
+// Writes FOLDER/explain.json about the run in the folder. If `prints`, it also prints the text.
+SIM_MUST_CHECK sim_err_t cli_explain_write(const char *folder, bool prints, world_error_t *error);
 
 #endif // CLI_EXPLAIN_EXPLAIN_H

@@ -7,11 +7,11 @@
 
 #include "cli/command.h"
 #include "cli/ranks/watch.h"
+#include "cli/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -326,22 +326,6 @@ static char *make_folder(const char *place, int *held)
     return folder;
 }
 
-// Removes the folder and what ranks and mpirun left in it where they were killed.
-static void remove_folder(char *folder)
-{
-    char *const roots[] = {folder, NULL};
-    FTS *const walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    FTSENT *entry = NULL;
-    while (walk != NULL && (entry = fts_read(walk)) != NULL) {
-        if (entry->fts_info != FTS_D) {
-            (void)remove(entry->fts_accpath);
-        }
-    }
-    if (walk != NULL) {
-        (void)fts_close(walk);
-    }
-}
-
 // Removes a folder of a launcher that was killed: nobody holds it, and it is not so new that its
 // launcher may be about to, or that its ranks may still run.
 static void remove_if_left(char *folder)
@@ -353,7 +337,7 @@ static void remove_if_left(char *folder)
     }
     if (fstat(opened, &about) == 0 && about.st_uid == geteuid() &&
         time(NULL) - about.st_mtime >= LEFT_S && flock(opened, LOCK_EX | LOCK_NB) == 0) {
-        remove_folder(folder);
+        cli_scratch_remove(folder);
     }
     (void)close(opened);
 }
@@ -413,7 +397,7 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
         return CLI_EXIT_FAILED;
     }
     const int status = launch(args, count, folder);
-    remove_folder(folder);
+    cli_scratch_remove(folder);
     if (held >= 0) {
         (void)close(held);
     }
