@@ -31,7 +31,7 @@ typedef struct net_fault {
 } net_fault_t;
 
 // Schedules a fault; it is copied. Faults of one kind on one link must not overlap in time. Before
-// net_build.
+// net_build, or between two steps (kernel/steps.h) for a time that has not passed.
 void net_fault_at(net_t *net, const net_fault_t *fault);
 
 const char *net_fault_name(net_fault_kind_t kind); // "degraded"; static

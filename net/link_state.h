@@ -9,8 +9,12 @@ SIM_C_BEGIN
 
 // Takes both directions of a link down (up) at time_ps. Frames that have not wholly arrived when it
 // goes down are lost; they count as lost when and where they were sent. Routes change
-// net_config_t.convergence_ps later. Before net_build.
+// net_config_t.convergence_ps later. Before net_build, or between two steps (kernel/steps.h): then
+// not before net_link_quiet_ps, so that all that happens is as if the change had been known before.
 void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
+// Returns the first time, not before now_ps, at which all frames that were sent on the link have
+// arrived.
+sim_time_t net_link_quiet_ps(const net_t *net, uint32_t link, sim_time_t now_ps);
 
 // Returns whether routing, as it is at now_ps, leads from a host's port to an interface: neither of
 // their links was down network.convergence ago, and there is a route. Any node may call it.

@@ -72,11 +72,12 @@ struct net {
     size_t change_count;
     size_t change_capacity;
     struct net_change_timer *change_timers;
-    struct net_fault *faults; // used by net/link/faults.c, as the next five
+    struct net_fault *faults; // used by net/link/faults.c, as the next six
     size_t fault_count;
     size_t fault_capacity;
-    struct net_fault_timer *fault_timers;
+    struct net_fault_timer **fault_timers;
     size_t fault_timer_count;
+    size_t fault_timer_capacity;
     net_routes_t **routes; // [state of the links][node index]; state 0: all links are up
     size_t state_count;
     uint32_t telemetry;    // a bit for each net_telemetry_t that is wanted

@@ -2,6 +2,7 @@
 // net/link/changes.c - links that go down and up over time, and the routes that follow.
 #include <string.h>
 
+#include "kernel/steps.h"
 #include "net/fixed_routes_internal.h"
 #include "net/link/changes.h"
 #include "net/link/pause.h"
@@ -15,19 +16,6 @@ void net__changes_free(net_t *net)
 {
     sim_free(net->change_timers);
     sim_free(net->changes);
-}
-
-void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up)
-{
-    SIM_CHECK(!net->built);
-    SIM_CHECK(link < net->link_count);
-    SIM_GROW(net->changes, net->change_count, &net->change_capacity);
-    size_t i = net->change_count++;
-    while (i > 0 && net->changes[i - 1].time_ps > time_ps) {
-        net->changes[i] = net->changes[i - 1];
-        i--;
-    }
-    net->changes[i] = (net_link_change_t){link, up, time_ps};
 }
 
 void net__set_routes(const net_t *net, net_node_t *node, size_t state)
@@ -47,6 +35,22 @@ static net_routes_t *compute(const net_t *net, const bool *link_up)
     return routes;
 }
 
+// Computes the routes of each state that follows from the change number `first` on.
+static void route_from(const net_t *net, size_t first)
+{
+    bool *const up = sim_alloc_array(net->link_count + 1, sizeof(*up));
+    memset(up, true, net->link_count);
+    for (size_t i = 0; i < net->change_count; i++) {
+        up[net->changes[i].link] = net->changes[i].up;
+        const bool last =
+            i + 1 == net->change_count || net->changes[i + 1].time_ps != net->changes[i].time_ps;
+        if (i >= first) {
+            net->routes[i + 1] = last ? compute(net, up) : NULL;
+        }
+    }
+    sim_free(up);
+}
+
 // Computes the routes of each state of the links: state 0 before all changes, state s + 1 after
 // the first s + 1 changes. Of several changes at one instant (a switch that goes down) only the
 // last has routes.
@@ -62,13 +66,8 @@ void net__changes_route(net_t *net)
         net->unreached->hops[leaf].base = NET_HOP_SCATTERED;
     }
     net->routes[0] = compute(net, up);
-    for (size_t i = 0; i < net->change_count; i++) {
-        up[net->changes[i].link] = net->changes[i].up;
-        const bool last =
-            i + 1 == net->change_count || net->changes[i + 1].time_ps != net->changes[i].time_ps;
-        net->routes[i + 1] = last ? compute(net, up) : NULL;
-    }
     sim_free(up);
+    route_from(net, 0);
 }
 
 // Arms a node's timer for its next change. The ends of a link notice a change at once; all routes
@@ -169,6 +168,36 @@ static void routes_change(sim_node_t *sim_node, sim_timer_t *timer)
     arm_next(change, true);
 }
 
+// Makes the timers of all nodes, which are not armed yet.
+static void make_timers(net_t *net)
+{
+    net->change_timers = sim_alloc_array(net->node_count * 2, sizeof(*net->change_timers));
+    for (size_t i = 0; i < net->node_count * 2; i++) {
+        net_change_timer_t *const change = &net->change_timers[i];
+        change->net = net;
+        change->node = net->nodes[i / 2];
+        sim_timer_init_background(&change->timer, i % 2 == 1 ? routes_change : ports_change);
+    }
+}
+
+static void arm_all(net_t *net)
+{
+    for (size_t i = 0; i < net->node_count * 2; i++) {
+        if (sim_is_here(net->sim, i / 2)) {
+            arm_next(&net->change_timers[i], i % 2 == 1);
+        }
+    }
+}
+
+// Notes at a port when its link next goes down.
+static void expect(net_port_t *port, sim_time_t down_ps)
+{
+    if (net__port_made(port)) {
+        set_down(port, port->down, down_ps);
+        port->lossless_guaranteed = false; // going down makes a link forget its pauses
+    }
+}
+
 void net__changes_schedule(net_t *net)
 {
     if (net->change_count == 0) {
@@ -177,25 +206,76 @@ void net__changes_schedule(net_t *net)
     for (size_t i = 0; i < net->change_count; i++) {
         const net_link_ends_t link = net->links[net->changes[i].link];
         const sim_time_t down_ps = next_down(net, net->changes[i].link, 0);
-        net_port_t *const ends[2] = {net__port_of(net, link.a, link.a_port),
-                                     net__port_of(net, link.b, link.b_port)};
-        for (int e = 0; e < 2; e++) {
-            if (!net__port_made(ends[e])) {
-                continue;
-            }
-            set_down(ends[e], false, down_ps);
-            ends[e]->lossless_guaranteed = false; // going down makes a link forget its pauses
+        expect(net__port_of(net, link.a, link.a_port), down_ps);
+        expect(net__port_of(net, link.b, link.b_port), down_ps);
+    }
+    make_timers(net);
+    arm_all(net);
+}
+
+// -- during a run by steps
+
+sim_time_t net_link_quiet_ps(const net_t *net, uint32_t link, sim_time_t now_ps)
+{
+    const net_link_ends_t ends = net->links[link];
+    const net_port_t *const ports[2] = {net__port_of(net, ends.a, ends.a_port),
+                                        net__port_of(net, ends.b, ends.b_port)};
+    sim_time_t quiet_ps = now_ps;
+    for (int e = 0; e < 2; e++) {
+        if (ports[e]->busy_until_ps != 0) {
+            const sim_time_t arrived_ps =
+                ports[e]->busy_until_ps + ports[e]->delay_less_gap_ps + ports[e]->down_first;
+            quiet_ps = SIM_MAX(arrived_ps, quiet_ps);
         }
     }
-    net->change_timers = sim_alloc_array(net->node_count * 2, sizeof(*net->change_timers));
+    return quiet_ps;
+}
+
+// Computes the routes of the states from the change number `first` on, which was inserted. No node
+// has come to one of them.
+static void route_again(net_t *net, size_t first)
+{
+    for (size_t state = first + 1; state < net->state_count; state++) {
+        net__routes_free(net, net->routes[state]);
+    }
+    net->state_count = net->change_count + 1;
+    net->routes = sim_realloc_array(net->routes, net->state_count, sizeof(*net->routes));
+    route_from(net, first);
+}
+
+static void insert_during_run(net_t *net, size_t index)
+{
+    const uint32_t link = net->changes[index].link;
+    const net_link_ends_t ends = net->links[link];
+    route_again(net, index);
+    if (net->change_timers == NULL) {
+        make_timers(net);
+    }
     for (size_t i = 0; i < net->node_count * 2; i++) {
-        net_change_timer_t *const change = &net->change_timers[i];
-        const bool routes = i % 2 == 1;
-        change->net = net;
-        change->node = net->nodes[i / 2];
-        sim_timer_init_background(&change->timer, routes ? routes_change : ports_change);
-        if (sim_is_here(net->sim, i / 2)) {
-            arm_next(change, routes);
-        }
+        SIM_CHECK(net->change_timers[i].next <= index);
+        sim_timer_cancel(&net->change_timers[i].node->sim, &net->change_timers[i].timer);
+    }
+    arm_all(net);
+    for (size_t i = 0; i < net->node_count; i++) {
+        sim_touch(&net->nodes[i]->sim);
+    }
+    const sim_time_t down_ps = next_down(net, link, net->change_timers[(size_t)ends.a * 2].next);
+    expect(net__port_of(net, ends.a, ends.a_port), down_ps);
+    expect(net__port_of(net, ends.b, ends.b_port), down_ps);
+}
+
+void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up)
+{
+    SIM_CHECK(!net->built || sim_options(net->sim)->steps);
+    SIM_CHECK(link < net->link_count);
+    SIM_GROW(net->changes, net->change_count, &net->change_capacity);
+    size_t i = net->change_count++;
+    while (i > 0 && net->changes[i - 1].time_ps > time_ps) {
+        net->changes[i] = net->changes[i - 1];
+        i--;
+    }
+    net->changes[i] = (net_link_change_t){link, up, time_ps};
+    if (net->built) {
+        insert_during_run(net, i);
     }
 }

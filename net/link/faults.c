@@ -8,6 +8,7 @@
 #include "net/faults.h"
 
 #include "kernel/order/fifo.h"
+#include "kernel/steps.h"
 #include "net/link/fault_timers.h"
 #include "net/network_internal.h"
 #include "net/port_pause.h"
@@ -39,14 +40,6 @@ const char *net_fault_name(net_fault_kind_t kind)
     };
     SIM_CHECK((size_t)kind < SIM_COUNT_OF(names));
     return names[kind];
-}
-
-void net_fault_at(net_t *net, const net_fault_t *fault)
-{
-    SIM_CHECK(!net->built);
-    SIM_CHECK(fault->link < net->link_count && fault->until_ps > fault->at_ps);
-    SIM_GROW(net->faults, net->fault_count, &net->fault_capacity);
-    net->faults[net->fault_count++] = *fault;
 }
 
 static void tell(const fault_timer_t *state, bool over)
@@ -179,38 +172,57 @@ static void schedule_at(net_t *net, const net_fault_t *fault, net_port_t *port)
     if (!net__port_made(port)) {
         return; // other ranks run both ends
     }
-    fault_timer_t *const state = &net->fault_timers[net->fault_timer_count++];
+    fault_timer_t *const state = sim_alloc(sizeof(*state));
+    SIM_APPEND(net->fault_timers, net->fault_timer_count, net->fault_timer_capacity, state);
     *state = (fault_timer_t){.fault = *fault, .port = port};
     sim_timer_init_background(&state->timer, fired);
     if (sim_node_is_here(&port->node->sim)) {
         sim_timer_arm(&port->node->sim, &state->timer, fault->at_ps);
+        sim_touch(&port->node->sim);
     }
     port->lossless_guaranteed = false;
     port->peer->lossless_guaranteed = false;
 }
 
+static void schedule(net_t *net, const net_fault_t *fault)
+{
+    const net_link_t link = net_link_at(net, fault->link);
+    const bool of_node =
+        fault->kind == NET_FAULT_SLOW_RECEIVER || fault->kind == NET_FAULT_PAUSE_STORM;
+    if (!of_node || fault->node == link.a) {
+        schedule_at(net, fault, &link.a->ports[link.a_port]);
+    }
+    if (!of_node || fault->node == link.b) {
+        schedule_at(net, fault, &link.b->ports[link.b_port]);
+    }
+}
+
 void net__faults_schedule(net_t *net)
 {
-    net->fault_timers = sim_alloc_array(2 * net->fault_count + 1, sizeof(*net->fault_timers));
     if (net->fault_count > 0) {
         sim_need_one_list(net->sim); // faults drop packets, as in net__port_update_special
     }
     for (size_t i = 0; i < net->fault_count; i++) {
-        const net_fault_t *const fault = &net->faults[i];
-        const net_link_t link = net_link_at(net, fault->link);
-        const bool of_node =
-            fault->kind == NET_FAULT_SLOW_RECEIVER || fault->kind == NET_FAULT_PAUSE_STORM;
-        if (!of_node || fault->node == link.a) {
-            schedule_at(net, fault, &link.a->ports[link.a_port]);
-        }
-        if (!of_node || fault->node == link.b) {
-            schedule_at(net, fault, &link.b->ports[link.b_port]);
-        }
+        schedule(net, &net->faults[i]);
     }
+}
+
+void net_fault_at(net_t *net, const net_fault_t *fault)
+{
+    SIM_CHECK(!net->built || sim_options(net->sim)->steps);
+    SIM_CHECK(fault->link < net->link_count && fault->until_ps > fault->at_ps);
+    if (net->built) {
+        schedule(net, fault);
+        return;
+    }
+    SIM_APPEND(net->faults, net->fault_count, net->fault_capacity, *fault);
 }
 
 void net__faults_free(net_t *net)
 {
-    sim_free(net->fault_timers);
+    for (size_t i = 0; i < net->fault_timer_count; i++) {
+        sim_free(net->fault_timers[i]);
+    }
+    sim_free((void *)net->fault_timers);
     sim_free(net->faults);
 }
