@@ -11,8 +11,10 @@
 #include "world/overlays.h"
 #include "world/patterns.h"
 #include "world/scenario/fault_section.h"
+#include "world/yaml_tree.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct span {
     sim_time_t at_ps;
@@ -183,4 +185,144 @@ sim_err_t world__apply_faults(const world_t *world, world_error_t *error)
         take_down(world, (uint32_t)l, &downs);
     }
     return result;
+}
+
+// -- during a run by steps
+
+// Returns whether a link is down at some time from at_ps to until_ps by what the scenario says, but
+// for its last fault.
+static bool is_held_down(const world_t *world, size_t link, sim_time_t at_ps, sim_time_t until_ps)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; i + 1 < scenario->fault_count; i++) {
+        const world_fault_config_t *const config = &scenario->faults[i].config;
+        const sim_time_t end_ps = config->times > 1 ? SIM_TIME_NEVER : config->until_ps;
+        if (config->kind == WORLD_FAULT_DOWN && config->at_ps < until_ps && at_ps < end_ps &&
+            world__link_meant(world, &scenario->faults[i].names, link)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        const world_link_overlay_t *const overlay = &scenario->links[i];
+        for (size_t d = 0; d < overlay->down_count; d++) {
+            const world_down_config_t *const down = &overlay->downs[d].config;
+            if (down->at_ps < until_ps && at_ps < down->until_ps &&
+                world__link_meant(world, &overlay->names, link)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Begins the last fault of the scenario, which is checked but for links that are down already.
+static sim_err_t begin_fault(const world_t *world, world_fault_t *fault, world_error_t *error)
+{
+    world_fault_config_t *const config = &fault->config;
+    const bool down = config->kind == WORLD_FAULT_DOWN;
+    sim_time_t at_ps = config->at_ps;
+    for (uint32_t l = 0; down && l < net_link_count(world->net); l++) {
+        if (world__link_meant(world, &fault->names, l)) {
+            at_ps = SIM_MAX(net_link_quiet_ps(world->net, l, config->at_ps), at_ps);
+        }
+    }
+    config->until_ps += config->until_ps == SIM_TIME_NEVER ? 0 : at_ps - config->at_ps;
+    config->at_ps = at_ps;
+    for (uint32_t l = 0; down && l < net_link_count(world->net); l++) {
+        if (world__link_meant(world, &fault->names, l) &&
+            is_held_down(world, l, at_ps, config->until_ps)) {
+            return world_fail(error, SIM_ERR_RANGE, &fault->place,
+                              "faults: a link of '%s' is down, or goes down, at that time already",
+                              config->part);
+        }
+    }
+    for (uint32_t l = 0; l < net_link_count(world->net); l++) {
+        if (!world__link_meant(world, &fault->names, l)) {
+            continue;
+        }
+        if (!down) {
+            add_fault(world, fault, l, at_ps, config->until_ps);
+            continue;
+        }
+        net_link_change_at(world->net, l, at_ps, false);
+        if (config->until_ps != SIM_TIME_NEVER) {
+            net_link_change_at(world->net, l, config->until_ps, true);
+        }
+    }
+    return SIM_OK;
+}
+
+static void add_word(world_document_t *document, world_tree_t *map, const char *key,
+                     const char *value)
+{
+    world_tree_add(map, world_tree_new_scalar(document, map->place, key),
+                   world_tree_new_scalar(document, map->place, value));
+}
+
+sim_err_t world_add_fault(const world_t *world, world_scenario_t *scenario,
+                          const world_place_t *place, const char *const *words, sim_time_t now_ps,
+                          sim_time_t for_ps, sim_time_t *at_ps, world_error_t *error)
+{
+    SIM_CHECK(world->scenario == scenario && scenario->steps);
+    world_document_t *const document = world_document_create();
+    world_tree_t *const list = world_tree_new(document, WORLD_TREE_LIST, *place);
+    world_tree_t *const map = world_tree_new(document, WORLD_TREE_MAP, *place);
+    char *const at = sim_format("%" PRIu64 "ps", now_ps);
+    add_word(document, map, "at", at);
+    sim_free(at);
+    if (for_ps != SIM_TIME_NEVER) {
+        char *const until = sim_format("%" PRIu64 "ps", now_ps + for_ps);
+        add_word(document, map, "until", until);
+        sim_free(until);
+    }
+    for (size_t i = 0; words[i] != NULL; i += 2) {
+        add_word(document, map, words[i], words[i + 1]);
+    }
+    world_tree_add(list, NULL, map);
+    const size_t before = scenario->fault_count;
+    sim_err_t result = world__take_faults(scenario, list, error);
+    world_fault_t *const fault = scenario->fault_count > before ? &scenario->faults[before] : NULL;
+    if (result == SIM_OK && fault->config.times > 1) {
+        result = world_fail(error, SIM_ERR_INVALID, place, "faults: times: expected one time");
+    }
+    result = result == SIM_OK ? check_fault(world, fault, error) : result;
+    result = result == SIM_OK ? check_overlaps(world, error) : result;
+    result = result == SIM_OK ? begin_fault(world, fault, error) : result;
+    if (fault != NULL) {
+        fault->place.origin = world_document_text(scenario->document, place->origin);
+        *at_ps = fault->config.at_ps;
+    }
+    if (result != SIM_OK && fault != NULL) {
+        world__drop_fault(scenario);
+    }
+    world_document_destroy(document);
+    return result;
+}
+
+sim_err_t world_end_fault(const world_t *world, world_scenario_t *scenario,
+                          const world_place_t *place, const char *part, sim_time_t now_ps,
+                          sim_time_t *at_ps, world_error_t *error)
+{
+    SIM_CHECK(world->scenario == scenario && scenario->steps);
+    for (size_t i = 0; i < scenario->fault_count; i++) {
+        world_fault_t *const fault = &scenario->faults[i];
+        world_fault_config_t *const config = &fault->config;
+        if (config->kind != WORLD_FAULT_DOWN || config->until_ps != SIM_TIME_NEVER ||
+            config->times > 1 || strcmp(config->part, part) != 0) {
+            continue;
+        }
+        config->until_ps = SIM_MAX(config->at_ps + 1, now_ps);
+        for (uint32_t l = 0; l < net_link_count(world->net); l++) {
+            if (world__link_meant(world, &fault->names, l)) {
+                net_link_change_at(world->net, l, config->until_ps, true);
+            }
+        }
+        *at_ps = config->until_ps;
+        return SIM_OK;
+    }
+    world_shown_t shown;
+    return world_fail(error, SIM_ERR_UNKNOWN, place,
+                      "faults: nothing has taken '%s' down for ever, expected the part of a fault "
+                      "that has no end",
+                      world_show(&shown, part));
 }

@@ -122,11 +122,17 @@ sim_err_t world__take_faults(world_scenario_t *scenario, const world_tree_t *lis
                             take_fault, error);
 }
 
+void world__drop_fault(world_scenario_t *scenario)
+{
+    world_fault_t *const last = &scenario->faults[--scenario->fault_count];
+    sim_attrs_fini(&world_fault_config_attrs, &last->config);
+    world_pair_fini(&last->names);
+}
+
 void world__faults_fini(world_scenario_t *scenario)
 {
-    for (size_t i = 0; i < scenario->fault_count; i++) {
-        sim_attrs_fini(&world_fault_config_attrs, &scenario->faults[i].config);
-        world_pair_fini(&scenario->faults[i].names);
+    while (scenario->fault_count > 0) {
+        world__drop_fault(scenario);
     }
     sim_free(scenario->faults);
 }
