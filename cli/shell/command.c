@@ -7,6 +7,7 @@
 #include "cli/shell/shell.h"
 #include "cli/shell/started.h"
 #include "kernel/steps.h"
+#include "results/file.h"
 #include "world/yaml_tree.h"
 
 #include <stdio.h>
@@ -135,6 +136,42 @@ static sim_ended_t drive(world_t *world, void *ctx)
     return terminated ? SIM_ENDED_INTERRUPTED : ended;
 }
 
+// -- the scenario that repeats it
+
+static sim_err_t begin(world_t *world, const char *folder, void *ctx, world_error_t *error)
+{
+    cli_shell_t *const shell = ctx;
+    (void)world;
+    (void)error;
+    shell->folder = folder == NULL ? NULL : sim_strdup(folder);
+    return SIM_OK;
+}
+
+static void put_text(results_file_t *file, const void *text)
+{
+    results_file_put(file, text);
+}
+
+// Writes scenario.yaml again, with the programs and faults of the shell, and the time at which it
+// was left.
+static sim_err_t end(world_t *world, void *ctx, world_error_t *error)
+{
+    const cli_shell_t *const shell = ctx;
+    (void)world;
+    if (shell->folder == NULL) {
+        return SIM_OK;
+    }
+    world_run_config_t *const config = &shell->scenario->run;
+    const sim_time_t until_ps = config->until_ps;
+    config->until_ps = SIM_MIN(shell->now_ps, until_ps);
+    char *const text = world_scenario_resolved(shell->scenario);
+    config->until_ps = until_ps;
+    const sim_err_t result =
+        results_file_write(shell->folder, "scenario.yaml", put_text, text, error);
+    sim_free(text);
+    return result;
+}
+
 int cli_command_shell(const cli_args_t *args)
 {
     cli_shell_t shell = {.args = args};
@@ -150,11 +187,16 @@ int cli_command_shell(const cli_args_t *args)
     cli_args_t run_args = *args;
     run_args.quiet = true; // no line of progress
     run_args.starts_programs = true;
-    const cli_run_extra_t extra = {.ctx = &shell, .drive = drive, .ends = cli__shell_why_ends};
+    const cli_run_extra_t extra = {.begin = begin,
+                                   .end = end,
+                                   .ctx = &shell,
+                                   .drive = drive,
+                                   .ends = cli__shell_why_ends};
     shell.input = cli_input_open(cli__shell_name_at, &shell);
     const int status = cli_run_scenario(&run_args, shell.scenario, &extra);
     cli_input_close(shell.input);
     sim_free(shell.programs);
+    sim_free(shell.folder);
     world_scenario_destroy(shell.scenario);
     return shell.bad_line ? CLI_EXIT_BAD_INPUT : status;
 }

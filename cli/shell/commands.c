@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define BLANKS " \t\r\n"
+#define FAULT_WORDS_MAX 12u // keys of a fault
 
 typedef struct command {
     const char *name;
@@ -189,6 +190,65 @@ static sim_err_t run_links(cli_shell_t *shell, char *rest)
     return SIM_OK;
 }
 
+// Prints when a fault begins or ends.
+static void print_fault(const cli_shell_t *shell, const char *part, const char *kind,
+                        sim_time_t at_ps)
+{
+    world_text_t time;
+    if (cli_input_is_terminal(shell->input)) {
+        printf("%s: %s at %s\n", part, kind, world_format_time(&time, at_ps));
+    }
+}
+
+static sim_err_t run_fault(cli_shell_t *shell, char *rest)
+{
+    const char *words[2 * FAULT_WORDS_MAX + 1] = {"part", NULL, "kind", NULL, NULL};
+    size_t count = 4;
+    sim_time_t for_ps = SIM_TIME_NEVER;
+    sim_time_t at_ps = 0;
+    const char *part = take_word(&rest);
+    if (strcmp(part, "link") == 0) {
+        part = take_word(&rest);
+    }
+    const char *const kind = take_word(&rest);
+    if (*kind == '\0') {
+        return refuse(shell, "a part and what happens to it: fault leaf0--spine1 down", part);
+    }
+    words[1] = part;
+    words[3] = kind;
+    while (*rest != '\0') {
+        char *const word = take_word(&rest);
+        char *const equals = strchr(word, '=');
+        sim_message_t message;
+        if (strcmp(word, "for") == 0) {
+            if (sim_parse_time(take_word(&rest), &for_ps, &message) != SIM_OK) {
+                return world_fail(&shell->error, SIM_ERR_INVALID, &shell->place, "fault: for: %s",
+                                  message.text);
+            }
+        } else if (equals == NULL || count == 2 * FAULT_WORDS_MAX) {
+            return refuse(shell, "for TIME, or NAME=VALUE as in `rocesim params faults`", word);
+        } else {
+            *equals = '\0';
+            words[count++] = word;
+            words[count++] = equals + 1;
+        }
+    }
+    words[count] = NULL;
+    const bool up = strcmp(kind, "up") == 0;
+    if (up && (count > 4 || for_ps != SIM_TIME_NEVER)) {
+        return refuse(shell, "nothing behind up", part);
+    }
+    const sim_err_t result =
+        up ? world_end_fault(shell->world, shell->scenario, &shell->place, part, shell->now_ps,
+                             &at_ps, &shell->error)
+           : world_add_fault(shell->world, shell->scenario, &shell->place, words, shell->now_ps,
+                             for_ps, &at_ps, &shell->error);
+    if (result == SIM_OK) {
+        print_fault(shell, part, kind, at_ps);
+    }
+    return result;
+}
+
 // -- the shell
 
 static sim_err_t run_exit(cli_shell_t *shell, char *rest)
@@ -209,6 +269,7 @@ static const command_t commands[] = {
     {"wait", "wait", "wait for all programs", run_wait},
     {"jobs", "jobs", "list the programs and what each waits for, or how it ended", run_jobs},
     {"kill", "kill HOST-N [SIGNAL]", "send a signal to a program; TERM without SIGNAL", run_kill},
+    {"fault", "fault PART KIND [for TIME] [NAME=VALUE]...", "let a link or a NIC fail now: fault leaf0--spine1 down; up ends it", run_fault},
     {"hosts", "hosts", "list the hosts", run_hosts},
     {"nodes", "nodes", "list hosts and switches", run_nodes},
     {"links", "links", "list links, their rates and delays, and which are down", run_links},
@@ -222,10 +283,10 @@ static sim_err_t run_help(cli_shell_t *shell, char *rest)
     if (*rest != '\0') {
         return refuse(shell, "nothing behind help", rest);
     }
-    printf("%-24s %s\n", "HOST COMMAND", "run a command as a program of a host and wait for it");
-    printf("%-24s %s\n", "HOST COMMAND &", "start a command in the background");
+    printf("%-20s %s\n", "HOST COMMAND", "run a command as a program of a host and wait for it");
+    printf("%-20s %s\n", "HOST COMMAND &", "start a command in the background");
     for (size_t i = 0; i < SIM_COUNT_OF(commands); i++) {
-        printf("%-24s %s\n", commands[i].usage, commands[i].help);
+        printf("%-20s %s\n", commands[i].usage, commands[i].help);
     }
     return SIM_OK;
 }
