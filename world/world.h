@@ -94,21 +94,6 @@ SIM_MUST_CHECK sim_err_t world_add_program(world_t *world, world_scenario_t *sce
                                            const char *command, sim_time_t start_ps, app_t **app,
                                            world_error_t *error);
 
-// Lets a part fail from now_ps on, between two steps, as an entry of `faults` does: words are its keys
-// and values besides `at`, such as {"part", "leaf0--spine1", "kind", "down", NULL}. A link goes down
-// when what was sent on it has arrived. for_ps: how long; SIM_TIME_NEVER: until the run ends or
-// world_end_fault. Sets *at_ps to its begin. After an error, which names the place, nothing remains.
-SIM_MUST_CHECK sim_err_t world_add_fault(const world_t *world, world_scenario_t *scenario,
-                                         const world_place_t *place, const char *const *words,
-                                         sim_time_t now_ps, sim_time_t for_ps, sim_time_t *at_ps,
-                                         world_error_t *error);
-// Lets the links of a fault that has taken `part` down for ever come up again now, or 1 ps after they
-// go down. SIM_ERR_UNKNOWN: there is no such fault.
-SIM_MUST_CHECK sim_err_t world_end_fault(const world_t *world, world_scenario_t *scenario,
-                                         const world_place_t *place, const char *part,
-                                         sim_time_t now_ps, sim_time_t *at_ps,
-                                         world_error_t *error);
-
 // Prints what was odd about the files of the scenario, a line each.
 void world_print_notes(const world_t *world, FILE *out);
 

@@ -6,6 +6,7 @@
 #include "kernel/parse.h"
 #include "net/nodes.h"
 #include "net/ports.h"
+#include "world/faults.h"
 #include "world/format.h"
 #include "world/names.h"
 
