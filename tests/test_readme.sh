@@ -17,5 +17,9 @@ done
 entries=$(sed -n '/^nav:/,$p' mkdocs.yml | grep -c '^  - ')
 [ "$entries" -le 7 ] || fail "mkdocs.yml: $entries entries at the top, at most 7 are allowed"
 [ "$(grep -c '^## ' docs/README.md)" -le 7 ] || fail "docs/README.md: more than 7 sections"
+version=$(sed -n 's/^project(rocesim VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+for file in python/pyproject.toml python/rocesim/__init__.py CITATION.cff; do
+    grep -qF "$version" "$file" || fail "$file has another version than CMakeLists.txt: $version"
+done
 [ "${commands:-0}" -gt 10 ] || fail "only ${commands:-0} commands were found"
 exit $((failures > 0))
