@@ -175,7 +175,7 @@ app__coll_times_t *app__exchange_times(const app__workload_t *workload)
         .mean_us = times.mean,
         .p99_us = times.p99,
         .busbw_gbytes_per_s = times.mean > 0 ? (double)ops->ops[0].size / times.mean / 1e3 : 0,
-        .bound_us = NAN,
+        .bound_us = (double)NAN,
         .algorithm = "direct",
         .protocol = app__protocol_name(APP__PROTOCOL_PLAIN),
         .channels = 1,
