@@ -85,8 +85,9 @@ enum {
     PROGRAM_ON_EVENT = 1 << 1,  // an event for the list below
     PROGRAM_ON_SOCKET = 1 << 2, // bytes, a connection or an end of one came
     PROGRAM_ON_SIGNAL = 1 << 3, // a timer of a signal is due
-    PROGRAM_ON_MEMORY = 1 << 4, // the NIC wrote into registered memory, or another thread ran
+    PROGRAM_ON_MEMORY = 1 << 4, // the NIC wrote into registered memory
     PROGRAM_ON_KEY = 1 << 5,    // another thread woke those that wait for wait.key
+    PROGRAM_ON_TURN = 1 << 6,   // another thread had a turn. Belongs to PROGRAM_ON_MEMORY in masks
 };
 
 // Bits of program_call_t.flags in PROGRAM_WAIT.

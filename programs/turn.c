@@ -212,7 +212,7 @@ int turn_poll(program_call_t *call, program_completion_t *completions)
     if (call->error == 0) {
         memcpy(completions, turn_shared->completions, call->count * sizeof *completions);
     }
-    if (call->wait.reasons != 0) {
+    if ((call->wait.reasons & ~(uint32_t)PROGRAM_ON_TURN) != 0) {
         actions++;
     }
     if (call->count != 0) {
@@ -243,7 +243,7 @@ uint32_t turn_wait_call(program_call_t *call)
     call->op = PROGRAM_WAIT;
     turn_hold();
     exchange(call, NULL);
-    if (call->wait.reasons != 0) {
+    if ((call->wait.reasons & ~(uint32_t)PROGRAM_ON_TURN) != 0) {
         actions++;
         looks_in_a_row = 0;
     }

@@ -20,9 +20,6 @@ void app__program_notice(app__program_t *program, uint32_t reason)
 {
     for (size_t i = 0; i < program->thread_count; i++) {
         app__pr_thread_t *const thread = program->threads[i];
-        if ((reason & PROGRAM_ON_MEMORY) != 0) {
-            thread->next_depth = 0;
-        }
         app__thread_notice(thread, reason);
     }
 }
@@ -116,16 +113,19 @@ static uint32_t waiting_for(const app__pr_thread_t *thread, const program_call_t
     uint32_t reasons = thread->reasons;
     reasons |= program->event_count != 0 ? PROGRAM_ON_EVENT : 0;
     reasons |= program->signals != 0 && app__thread_takes_signals(thread) ? PROGRAM_ON_SIGNAL : 0;
-    return reasons & call->wait.mask;
+    return reasons & app__thread_mask(call);
 }
 
 // Begins a turn of a thread that has waited.
 static void begin_turn(app__pr_thread_t *thread, uint32_t reasons)
 {
-    thread->depth = reasons == PROGRAM_ON_MEMORY ? thread->next_depth : 0;
-    thread->next_depth = 0;
-    thread->calls = 0;
-    thread->acted = false;
+    if (thread->call.op != PROGRAM_YIELD) {
+        thread->depth = reasons == PROGRAM_ON_TURN ? thread->next_depth : 0;
+        thread->acted = false;
+    }
+    if ((thread->later_reasons & PROGRAM_ON_TURN) == 0) {
+        thread->next_depth = 0;
+    }
     thread->reasons = 0;
 }
 
@@ -253,6 +253,7 @@ static bool poll_or_park(app__pr_thread_t *thread, program_call_t *call)
         return false;
     }
     call->wait.reasons = waiting_for(thread, call);
+    thread->acted = thread->acted || call->count != 0;
     thread->reasons = 0;
     return true;
 }
@@ -296,8 +297,9 @@ static bool take_call(app__pr_thread_t *thread)
     program_call_t *const call = &shared->call;
     int descriptor = NO_DESCRIPTOR;
     program->calls++;
-    thread->calls++;
-    thread->acted = thread->acted || shared->posts_bytes != 0;
+    thread->acted = thread->acted || shared->posts_bytes != 0 ||
+                    (call->op != PROGRAM_WAIT && call->op != PROGRAM_POLL_CQ &&
+                     call->op != PROGRAM_YIELD && call->op != PROGRAM_FLUSH);
     app__program_post_all(program);
     if (shared->sockets_written != 0 || call->op == PROGRAM_WAIT || call->op == PROGRAM_BYE) {
         shared->sockets_written = 0;

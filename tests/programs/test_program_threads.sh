@@ -5,54 +5,62 @@
 #
 # Goal: threads wait for each other by all that POSIX, C11, Linux and memory offer, in simulated time; what
 # can never end is named; equal runs have equal digests and output, whatever else the machine does. Method:
-# the functions of threads/waits.c, each several times, half of them beside a process that takes a processor.
+# the functions of threads/waits.c and two programs with queue pairs, ten times, half of them beside a process
+# that takes a processor.
 set -eu
 . tests/script.sh
 
 library=$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1
-[ -e "$library" ] && ${CC:-cc} -O1 tests/programs/threads/waits.c -o "$work/waits" -pthread 2>/dev/null || {
-    echo "skipped: a compiler or the library of programs is not there"
-    exit 77
+for program in waits queue_pairs; do
+    [ -e "$library" ] && ${CC:-cc} -O1 "tests/programs/threads/$program.c" -o "$work/$program" -pthread \
+        -libverbs 2>/dev/null || {
+        echo "skipped: a compiler, libibverbs-dev or the library of programs is not there"
+        exit 77
+    }
+done
+
+# scenario COMMAND...: one program on each host.
+scenario() {
+    printf 'topology:\n  star: {hosts: 8}\ntraffic:\n  - programs:\n'
+    local host=0
+    for command in "$@"; do
+        printf '      - {host: host%s, command: "%s"}\n' "$host" "$command"
+        host=$((host + 1))
+    done
 }
 
-# run NAME COMMAND [ARGUMENT...]: runs a program on host0 into $work/NAME; the status is rocesim's.
+# run NAME SCENARIO [ARGUMENT...]: runs it into $work/NAME; the status is rocesim's.
 run() {
     local name=$1
-    printf 'topology:\n  star: {hosts: 2}\ntraffic:\n  - programs:\n      - {host: host0, command: "%s"}\n' \
-        "$2" >"$work/$name.yaml"
-    shift 2
-    within 60 "$ROCESIM" run "$work/$name.yaml" --programs -o "$work/$name" "$@" >"$work/$name.log" 2>&1
+    within 60 "$ROCESIM" run "$work/$2.yaml" --programs -o "$work/$name" "${@:3}" >"$work/$name.log" 2>&1
 }
 
 digest() { sed -n 's/^ *digest *//p' "$work/$1.log"; }
 
-# equal NAME: the function runs well, and ten runs are equal.
-equal() {
-    for again in 1 2 3 4 5 6 7 8 9 10; do
-        run "$1$again" "$work/waits $1" || {
-            cat "$work/$1$again.log" "$work/$1$again"/programs/*
-            fail "waits $1 ended with another status than 0"
-            return 0
-        }
-        [ "$(digest "$1$again")" = "$(digest "${1}1")" ] || fail "waits $1: equal runs have different digests"
-        cmp "$work/$1$again/programs/host0-0.out" "$work/${1}1/programs/host0-0.out" ||
-            fail "waits $1: equal runs print different texts"
-        if [ "$again" = 5 ]; then
-            (while :; do :; done) &
-            load=$!
-        fi
-    done
-    kill "$load"
-}
-
-for function in queue all spins ends futexes descriptors; do
-    equal "$function"
+scenario "$work"/waits\ {queue,all,spins,ends,futexes,descriptors} "$work/queue_pairs" \
+    "$work/queue_pairs host6" >"$work/all.yaml"
+load=
+for again in 1 2 3 4 5 6 7 8 9 10; do
+    run "$again" all || {
+        cat "$work/$again.log"
+        tail -n 3 "$work/$again"/programs/*
+        fail "a program with threads ended with another status than 0"
+        break
+    }
+    [ "$(digest "$again")" = "$(digest 1)" ] || fail "equal runs have different digests"
+    diff -r "$work/1/programs" "$work/$again/programs" || fail "equal runs print different texts"
+    if [ "$again" = 5 ]; then
+        (while :; do :; done) &
+        load=$!
+    fi
 done
+[ -z "$load" ] || kill "$load"
 
 # refused TEXT NAME COMMAND [ARGUMENT...]: the run ends with status 1 and says the text.
 refused() {
     local status=0
-    run "${@:2}" || status=$?
+    scenario "$3" >"$work/$2.yaml"
+    run "$2" "$2" "${@:4}" || status=$?
     [ "$status" = 1 ] || fail "$2: status $status, expected 1"
     grep -q -- "$1" "$work/$2.log" || {
         cat "$work/$2.log"
@@ -61,7 +69,9 @@ refused() {
 }
 refused 'thread 0 for a mutex that thread 1 holds, thread 1 for a mutex that thread 0 holds' deadlock \
     "$work/waits deadlock"
-run too_many "$work/waits too_many" --set programs.cores=8 || fail "a ninth thread is not refused"
+refused 'the system call flock()' lock_file "$work/waits lock_file"
+scenario "$work/waits too_many" >"$work/too_many.yaml"
+run too_many too_many --set programs.cores=8 || fail "a ninth thread is not refused"
 grep -q 'programs.cores' "$work/too_many/programs/host0-0.err" || fail "a ninth thread is refused silently"
 
 exit $((failures > 0))

@@ -143,10 +143,16 @@ void app__threads_destroy(app__program_t *program)
 
 // -- waking
 
+uint32_t app__thread_mask(const program_call_t *call)
+{
+    const uint32_t mask = call->wait.mask;
+    return (mask & PROGRAM_ON_MEMORY) != 0 ? mask | PROGRAM_ON_TURN : mask;
+}
+
 static bool concerns(const app__pr_thread_t *thread, uint32_t reason)
 {
     return thread->program->thread_count == 1 || thread->call.op == PROGRAM_CONNECT ||
-           (thread->call.wait.mask & reason) != 0;
+           (app__thread_mask(&thread->call) & reason) != 0;
 }
 
 void app__thread_notice(app__pr_thread_t *thread, uint32_t reason)
@@ -229,7 +235,7 @@ void app__threads_look(app__pr_thread_t *thread)
 {
     app__program_t *const program = thread->program;
     const program_call_t *const call = &program->process->shared->call;
-    const bool quiet = thread->depth != 0 && thread->calls == 1 && !thread->acted;
+    const bool quiet = thread->depth != 0 && !thread->acted;
     const uint32_t depth = quiet ? thread->depth + 1 : 1;
     if (program->thread_count == 1 || depth > DEPTH_MAX ||
         (call->op == PROGRAM_WAIT && (call->flags & PROGRAM_WAIT_WROTE_NOTHING) != 0)) {
@@ -239,7 +245,7 @@ void app__threads_look(app__pr_thread_t *thread)
         app__pr_thread_t *const other = program->threads[i];
         if (other != thread && other->parked && (other->call.wait.mask & PROGRAM_ON_MEMORY) != 0) {
             other->next_depth = other->next_depth == 0 ? depth : SIM_MIN(other->next_depth, depth);
-            notice_now(program, other, PROGRAM_ON_MEMORY);
+            notice_now(program, other, PROGRAM_ON_TURN);
         }
     }
 }

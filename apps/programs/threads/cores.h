@@ -32,9 +32,8 @@ typedef struct app__pr_thread {
     uint32_t later_reasons; // will be added to `reasons` by later_timer
     sim_timer_t later_timer;
 
-    uint32_t calls; // in this turn
-    bool acted;     // it posted in this turn
-    uint32_t depth; // 0: the turn began for another reason than a look at memory that others share
+    bool acted;     // in this turn, it did more than polls that found nothing
+    uint32_t depth; // 0: the turn began for another reason than a turn of another thread
     uint32_t next_depth;
 } app__pr_thread_t;
 
@@ -59,6 +58,8 @@ void app__threads_touch(app__program_t *program);
 // Lets threads that look at memory do so again: the thread that has the turn ends it.
 void app__threads_look(app__pr_thread_t *thread);
 
+// Returns the reasons that end a wait.
+uint32_t app__thread_mask(const program_call_t *call);
 // Returns true if no other thread can run before this one makes a call.
 bool app__thread_is_alone(const app__pr_thread_t *thread);
 // Returns the number of other threads that wait for descriptors.

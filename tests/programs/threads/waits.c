@@ -4,6 +4,7 @@
 // Usage: waits NAME runs one of the functions in the table at the end.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -377,6 +379,18 @@ static int too_many(void)
     return count == 7 ? 0 : 1;
 }
 
+// Waits in a system call that is not simulated.
+static int lock_file(void)
+{
+    const int first = fileno(tmpfile());
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", first);
+    const int second = open(name, O_RDWR);
+    check(flock(first, LOCK_EX) == 0, "flock");
+    flock(second, LOCK_EX);
+    return 0;
+}
+
 int main(int count, char **words)
 {
     static const struct {
@@ -385,7 +399,7 @@ int main(int count, char **words)
     } functions[] = {
         {"queue", queue},       {"all", all},           {"spins", spins},
         {"ends", ends},         {"futexes", futexes},   {"descriptors", descriptors},
-        {"deadlock", deadlock}, {"too_many", too_many},
+        {"deadlock", deadlock}, {"too_many", too_many}, {"lock_file", lock_file},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (count == 2 && strcmp(words[1], functions[i].name) == 0) {
