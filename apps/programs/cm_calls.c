@@ -62,8 +62,7 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
         sim_node_t *const node = &manager->node->sim;
         id->peer_interface = 0;
         id->state = APP__CMA_RESOLVES;
-        sim_timer_arm(node, &id->timer,
-                      app__cma_now_ps(manager) + cm->timeout_ms * (SIM_PS_PER_S / 1000));
+        sim_timer_arm(node, &id->timer, node->now_ps + cm->timeout_ms * (SIM_PS_PER_S / 1000));
         return 0;
     }
     if (id->device == PROGRAM_NO_DEVICE) {
@@ -268,17 +267,15 @@ int app__cma_call(app__program_t *program, program_call_t *call)
 {
     // The process could change what lies in shared memory.
     program_cm_t cm = program->process->shared->cm;
-    app__cma_t *const manager = program->manager;
+    const app__cma_t *const manager = program->manager;
     app__cma_id_t *id = app__cma_find(manager, call->handle);
     id = id != NULL && id->program == program ? id : NULL;
     if ((id == NULL && cm.action != PROGRAM_CM_CREATE) ||
         cm.private_bytes > PROGRAM_CM_PRIVATE_MAX) {
         return EINVAL;
     }
-    manager->caller = program;
     cm.request = 0;
     const int error = act(program, id, call, &cm);
-    manager->caller = NULL;
     // The identifier that the answer is about: of a request, the new one.
     id = app__cma_find(manager, cm.request != 0 ? cm.request : call->handle);
     if (id != NULL) {
@@ -296,9 +293,7 @@ void app__cma_end(app__program_t *program)
     for (size_t i = 0; i < manager->id_count; i++) {
         app__cma_id_t *const id = manager->ids[i];
         if (id != NULL && id->program == program) {
-            manager->caller = program;
             app__cma_destroy(id);
-            manager->caller = NULL;
         }
     }
 }

@@ -76,12 +76,6 @@ app__cma_t *app__cmas_join(app__cmas_t *managers, app_runtime_t *runtime, net_no
     return manager;
 }
 
-sim_time_t app__cma_now_ps(const app__cma_t *manager)
-{
-    return manager->caller != NULL ? nic_core_now_ps(manager->caller->core)
-                                   : manager->node->sim.now_ps;
-}
-
 // -- QPs 1
 
 static void post_receive(const app__cma_port_t *port, uint32_t slot)

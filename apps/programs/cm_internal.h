@@ -99,8 +99,7 @@ typedef struct app__cma_port {
 struct app__cma {
     net_t *net;
     net_node_t *node;
-    const app__program_t *caller; // whose call is being done; NULL: none
-    app__cma_port_t *ports;       // by NIC of the host
+    app__cma_port_t *ports; // by NIC of the host
     uint32_t first_number;
     app__cma_id_t **ids; // by number - first_number; NULL: destroyed
     size_t id_count;
@@ -111,8 +110,6 @@ struct app__cma {
 
 // -- cm_host.c
 
-// Returns the time of the call that is being done, or of the host's event.
-sim_time_t app__cma_now_ps(const app__cma_t *manager);
 app__cma_id_t *app__cma_new(app__cma_t *manager, app__program_t *program);
 // Lets a request that comes once more be a new one.
 void app__cma_forget_request(const app__cma_id_t *id);

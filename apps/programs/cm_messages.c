@@ -67,7 +67,7 @@ static void arm(app__cma_id_t *id, sim_time_t after_ps)
 {
     sim_node_t *const node = &id->manager->node->sim;
     sim_timer_cancel(node, &id->timer);
-    sim_timer_arm(node, &id->timer, app__cma_now_ps(id->manager) + after_ps);
+    sim_timer_arm(node, &id->timer, node->now_ps + after_ps);
 }
 
 // Sends a message, and sends it again until something else ends its timer.
