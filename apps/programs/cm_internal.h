@@ -4,7 +4,7 @@
 #define APPS_PROGRAMS_CM_INTERNAL_H
 
 #include "apps/programs/cm.h"
-#include "apps/programs/cm_mad.h"
+#include "apps/channel/mad.h"
 #include "apps/programs/guest.h"
 
 // States of an identifier, after those of IBA volume 1, 12.9.7.

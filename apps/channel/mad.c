@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/cm_mad.c - reading and writing messages of the connection manager by one table.
-#include "apps/programs/cm_mad.h"
+// apps/channel/mad.c - reading and writing messages of the connection manager by one table.
+#include "apps/channel/mad.h"
 
 #include <string.h>
 

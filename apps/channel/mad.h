@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/cm_mad.h - messages of the connection manager as bytes of management datagrams.
+// apps/channel/mad.h - messages of the connection manager as bytes of management datagrams.
 //
 // Source: InfiniBand Architecture Specification volume 1, 13.4.3 (datagrams) and 12.6 to 12.11
 // (messages); annex A11 for the header in front of the private data of requests.
-#ifndef APPS_PROGRAMS_CM_MAD_H
-#define APPS_PROGRAMS_CM_MAD_H
+#ifndef APPS_CHANNEL_MAD_H
+#define APPS_CHANNEL_MAD_H
 
 #include "kernel/base.h"
 
@@ -75,4 +75,4 @@ void app__mad_write(const app__mad_t *mad, uint8_t bytes[APP__MAD_BYTES]);
 // Returns false if the datagram is no message of the connection manager.
 bool app__mad_read(const uint8_t bytes[APP__MAD_BYTES], app__mad_t *mad);
 
-#endif // APPS_PROGRAMS_CM_MAD_H
+#endif // APPS_CHANNEL_MAD_H
