@@ -70,7 +70,7 @@ struct app__endpoint {
     size_t passive_count;
     size_t passive_capacity;
     size_t hand;              // index of the passive QP to check next for being finished
-    struct app__mc_gsi *gsi;  // QP 1 (apps/mooncake/engine/files/nvme_cm.c); NULL: none
+    struct app__gsi *gsi;     // QP 1 (apps/channel/gsi.h); NULL: none
     struct app__cma *manager; // makes QP 1 when it is needed (apps/programs/cm.h); NULL: none
     // NIC 0: drive of the host (apps/mooncake/engine/files/nvmeof.c); NULL: none
     struct app__mc_drive *drive;

@@ -50,6 +50,7 @@ void app_runtime_destroy(app_runtime_t *runtime)
     if (runtime == NULL) {
         return;
     }
+    app__cmas_destroy(runtime->managers); // before the endpoints
     for (size_t i = 0; i < runtime->endpoint_count; i++) {
         app__endpoint_t *const endpoint = runtime->endpoints[i];
         if (endpoint == NULL) {
@@ -63,7 +64,6 @@ void app_runtime_destroy(app_runtime_t *runtime)
         sim_free(endpoint);
     }
     app__sockets_destroy(runtime->sockets);
-    app__cmas_destroy(runtime->managers);
     sim_free(runtime->endpoints);
     sim_free(runtime);
 }

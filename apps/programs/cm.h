@@ -22,8 +22,7 @@ app__cmas_t *app__cmas_create(net_t *net);
 void app__cmas_destroy(app__cmas_t *managers);
 // Returns the manager of a host, which it makes if there is none. Before the run.
 app__cma_t *app__cmas_join(app__cmas_t *managers, app_runtime_t *runtime, net_node_t *host);
-// Returns the QP 1 of a NIC of the host, which it makes if there is none. NULL: the number belongs
-// to another application.
+// Returns the QP 1 of a NIC of the host, which it makes if there is none.
 nic_qp_t *app__cma_qp(app__cma_t *manager, const nic_t *nic);
 
 // Does a call of a process (PROGRAM_CM). Returns an errno value.

@@ -28,7 +28,7 @@ static void choose_device(app__cma_id_t *id)
     const net_node_t *const host = net_interface_node(manager->net, id->peer_interface);
     uint32_t device = device_of_interface(host, id->peer_interface);
     device = device < count ? device : 0;
-    if (nic_interface(manager->ports[device].nic) == id->peer_interface) {
+    if (manager->ports[device].endpoint->interface == id->peer_interface) {
         device = (device + 1) % count;
     }
     app__cma_set_device(id, device);
@@ -68,7 +68,7 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
     if (id->device == PROGRAM_NO_DEVICE) {
         choose_device(id);
     }
-    id->resolved = nic_interface(manager->ports[id->device].nic) != id->peer_interface;
+    id->resolved = manager->ports[id->device].endpoint->interface != id->peer_interface;
     app__cma_push(id, id->resolved ? APP__CMA_ADDR_RESOLVED : APP__CMA_ADDR_ERROR,
                   id->resolved ? 0 : -EHOSTUNREACH);
     return 0;
@@ -99,9 +99,6 @@ static int connect(app__cma_id_t *id, const program_cm_t *cm)
     if (id->state != APP__CMA_IDLE || !id->resolved || id->active || id->remote_id != 0 ||
         !has_room(cm, id->datagrams ? APP__MAD_SIDR_REQ : APP__MAD_REQ, APP__MAD_IP_BYTES)) {
         return EINVAL;
-    }
-    if (app__cma_qp(id->manager, id->manager->ports[id->device].nic) == NULL) {
-        return ENODEV;
     }
     app__cma_request(id, cm);
     return 0;

@@ -6,12 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define QKEY 0x80010000u
-#define SLOTS 256u // datagrams, of each direction
-#define PORT_BYTES (UINT64_C(2) * SLOTS * APP__MAD_BYTES)
 #define AREA_AT (UINT64_C(1) << 63) // behind the addresses of all programs
-#define POLL_MAX 16u
-#define RECEIVED (UINT64_C(1) << 32) // bit of the wr_id of receives; the rest is the slot
 #define FIRST_FREE_PORT 32768u
 
 struct app__cmas {
@@ -37,6 +32,11 @@ void app__cmas_destroy(app__cmas_t *managers)
             if (manager->ids[j] != NULL) {
                 sim_free(manager->ids[j]->events);
                 sim_free(manager->ids[j]);
+            }
+        }
+        for (uint32_t j = 0; j < nic_count(manager->node); j++) {
+            if (manager->ports[j].opened) {
+                app__gsi_close(manager->ports[j].endpoint, &manager->ports[j].listener);
             }
         }
         sim_free((void *)manager->ids);
@@ -66,10 +66,13 @@ app__cma_t *app__cmas_join(app__cmas_t *managers, app_runtime_t *runtime, net_no
         .first_number = (uint32_t)sim_mix64(seed ^ (uint64_t)host->sim.index << 32) | 1u << 31,
     };
     for (uint32_t i = 0; i < nic_count(host); i++) {
-        nic_t *const nic = nic_at(host, i);
-        manager->ports[i] =
-            (app__cma_port_t){.manager = manager, .nic = nic, .address = AREA_AT + i * PORT_BYTES};
-        app__endpoint_of(runtime, nic_interface(nic))->manager = manager;
+        app__endpoint_t *const endpoint = app__endpoint_of(runtime, nic_interface(nic_at(host, i)));
+        endpoint->manager = manager;
+        manager->ports[i] = (app__cma_port_t){
+            .manager = manager,
+            .endpoint = endpoint,
+            .address = AREA_AT + i * APP__GSI_BYTES,
+        };
     }
     sim_map_add(&managers->manager_of_node, host->sim.index, managers->count);
     SIM_APPEND(managers->managers, managers->count, managers->capacity, manager);
@@ -78,101 +81,37 @@ app__cma_t *app__cmas_join(app__cmas_t *managers, app_runtime_t *runtime, net_no
 
 // -- QPs 1
 
-static void post_receive(const app__cma_port_t *port, uint32_t slot)
+// Makes the QP 1 of a NIC when it is needed.
+static void open_port(app__cma_port_t *port)
 {
-    const nic_recv_wr_t wr = {
-        .wr_id = RECEIVED | slot,
-        .sge = {port->address + (SLOTS + slot) * UINT64_C(256), APP__MAD_BYTES, port->lkey},
-    };
-    const sim_err_t error = nic_post_recv(port->qp, &wr);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
-}
-
-static void completed(nic_cq_t *cq, void *ctx)
-{
-    const app__cma_port_t *const port = ctx;
-    app__cma_t *const manager = port->manager;
-    nic_wc_t wc[POLL_MAX];
-    uint32_t count = 0;
-    while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
-        for (uint32_t i = 0; i < count; i++) {
-            if ((wc[i].wr_id & RECEIVED) == 0) {
-                continue;
-            }
-            const uint32_t slot = (uint32_t)wc[i].wr_id;
-            uint8_t bytes[APP__MAD_BYTES];
-            nic_memory_read(nic_host_memory(manager->node),
-                            port->address + (SLOTS + slot) * UINT64_C(256), bytes, sizeof(bytes));
-            post_receive(port, slot);
-            if (wc[i].status == NIC_WC_SUCCESS && wc[i].byte_len == APP__MAD_BYTES) {
-                app__cma_take(manager, (uint32_t)(port - manager->ports), wc[i].src_interface,
-                              bytes);
-            }
-        }
+    if (port->opened) {
+        return;
     }
-}
-
-static bool open_port(app__cma_port_t *port)
-{
-    nic_pd_t *const pd = nic_pd_alloc(port->nic);
     nic_mr_t *region = NULL;
-    port->cq = nic_cq_create(port->nic, 4 * SLOTS, completed, port);
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_UD,
-        .send_cq = port->cq,
-        .recv_cq = port->cq,
-        .max_send_wr = SLOTS,
-        .max_recv_wr = SLOTS,
-        .sq_sig_all = true,
-        .qp_num = ROCE_QPN_GSI,
-    };
-    if (nic_mr_register(pd, port->address, PORT_BYTES, NIC_ACCESS_LOCAL_WRITE, &region) != SIM_OK ||
-        nic_qp_create(pd, &init, &port->qp) != SIM_OK) {
-        return false;
-    }
-    port->lkey = nic_mr_lkey(region);
-    nic_qp_attr_t attr;
-    sim_message_t message;
-    nic_qp_attr_default(port->nic, &attr);
-    attr.qkey = QKEY;
-    const sim_err_t error = nic_qp_connect(port->qp, &attr, &message);
-    SIM_CHECKF(error == SIM_OK, "%s", message.text);
-    for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        post_receive(port, slot);
-    }
-    return true;
+    const sim_err_t error = nic_mr_register(port->endpoint->pd, port->address, APP__GSI_BYTES,
+                                            NIC_ACCESS_LOCAL_WRITE, &region);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    port->opened = true;
+    port->listener = (app__gsi_listener_t){.fn = app__cma_take, .ctx = port, .last = true};
+    app__gsi_open(port->endpoint, port->address, nic_mr_lkey(region), &port->listener);
 }
 
 nic_qp_t *app__cma_qp(app__cma_t *manager, const nic_t *nic)
 {
-    for (uint32_t i = 0; i < nic_count(manager->node); i++) {
-        app__cma_port_t *const port = &manager->ports[i];
-        if (port->nic == nic && (port->qp != NULL || open_port(port))) {
-            return port->qp;
-        }
+    app__cma_port_t *port = manager->ports;
+    while (port->endpoint->nic != nic) {
+        port++;
     }
-    return NULL;
+    open_port(port);
+    return app__gsi_qp(port->endpoint->gsi);
 }
 
 void app__cma_send(app__cma_t *manager, uint32_t device, uint32_t interface,
                    const uint8_t bytes[APP__MAD_BYTES])
 {
     app__cma_port_t *const port = &manager->ports[device];
-    if (app__cma_qp(manager, port->nic) == NULL || interface == nic_interface(port->nic)) {
-        return;
-    }
-    const uint64_t address = port->address + port->next_slot * UINT64_C(256);
-    port->next_slot = (port->next_slot + 1) % SLOTS;
-    nic_memory_write(nic_host_memory(manager->node), address, bytes, APP__MAD_BYTES);
-    const nic_send_wr_t wr = {
-        .opcode = NIC_WR_SEND,
-        .send_flags = NIC_SEND_SIGNALED,
-        .sge = {address, APP__MAD_BYTES, port->lkey},
-        .ud = {interface, ROCE_QPN_GSI, QKEY},
-    };
-    // A full queue loses the message, as the network may: its sender sends it again.
-    const sim_err_t error = nic_post_send(port->qp, &wr);
-    SIM_CHECKF(error == SIM_OK || error == SIM_ERR_FULL, "%s", sim_err_text(error));
+    open_port(port);
+    app__gsi_send(port->endpoint->gsi, interface, bytes);
 }
 
 // -- identifiers
@@ -255,7 +194,7 @@ static uint16_t free_port(const app__cma_id_t *id, const uint8_t address[16])
 void app__cma_set_device(app__cma_id_t *id, uint32_t device)
 {
     id->device = device;
-    app__gid_of_interface(id->manager->net, nic_interface(id->manager->ports[device].nic),
+    app__gid_of_interface(id->manager->net, id->manager->ports[device].endpoint->interface,
                           id->own.address);
 }
 
@@ -269,7 +208,7 @@ int app__cma_bind(app__cma_id_t *id, const program_name_t *own)
     uint32_t device = is_loopback ? 0 : PROGRAM_NO_DEVICE;
     for (uint32_t i = 0; i < nic_count(manager->node); i++) {
         uint8_t gid[16];
-        app__gid_of_interface(manager->net, nic_interface(manager->ports[i].nic), gid);
+        app__gid_of_interface(manager->net, manager->ports[i].endpoint->interface, gid);
         device = memcmp(gid, own->address, 16) == 0 ? i : device;
     }
     if (device == PROGRAM_NO_DEVICE && !app__cma_is_any(own->address)) {

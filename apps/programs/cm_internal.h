@@ -3,8 +3,8 @@
 #ifndef APPS_PROGRAMS_CM_INTERNAL_H
 #define APPS_PROGRAMS_CM_INTERNAL_H
 
+#include "apps/channel/gsi.h"
 #include "apps/programs/cm.h"
-#include "apps/channel/mad.h"
 #include "apps/programs/guest.h"
 
 // States of an identifier, after those of IBA volume 1, 12.9.7.
@@ -85,15 +85,13 @@ typedef struct app__cma_id {
     size_t event_capacity;
 } app__cma_id_t;
 
-// The QP 1 of a NIC, with room for the datagrams that it sends, and then those that it receives.
+// The manager's part of a NIC.
 typedef struct app__cma_port {
     app__cma_t *manager;
-    nic_t *nic;
-    nic_qp_t *qp; // NULL: not made yet
-    nic_cq_t *cq;
-    uint64_t address;
-    uint32_t lkey;
-    uint32_t next_slot;
+    app__endpoint_t *endpoint;
+    app__gsi_listener_t listener;
+    bool opened;      // the manager listens at its QP 1
+    uint64_t address; // of memory for datagrams
 } app__cma_port_t;
 
 struct app__cma {
@@ -128,9 +126,8 @@ bool app__cma_is_any(const uint8_t address[16]);
 
 // -- cm_messages.c
 
-// Takes a datagram that came from an interface to a NIC.
-void app__cma_take(app__cma_t *manager, uint32_t device, uint32_t interface,
-                   const uint8_t bytes[APP__MAD_BYTES]);
+// Takes a message that came to a port (app__cma_port_t). Returns true: others got it before.
+bool app__cma_take(void *ctx, const app__mad_t *mad, uint32_t interface);
 void app__cma_time_is_over(sim_node_t *node, sim_timer_t *timer);
 void app__cma_push(app__cma_id_t *id, app__cma_event_t event, int status);
 // Each sends a message and changes the state. `cm` has the process's parameters.

@@ -155,8 +155,7 @@ static uint64_t guid_of(const app__cma_id_t *id)
 
 void app__cma_request(app__cma_id_t *id, const program_cm_t *cm)
 {
-    const nic_t *const nic = id->manager->ports[id->device].nic;
-    const uint32_t own = nic_interface(nic);
+    const app__endpoint_t *const endpoint = id->manager->ports[id->device].endpoint;
     id->active = true;
     id->transaction = new_transaction(id);
     id->cm_retries = RETRIES;
@@ -167,8 +166,8 @@ void app__cma_request(app__cma_id_t *id, const program_cm_t *cm)
     id->retry_count = cm->retry_count;
     id->rnr_retry_count = cm->rnr_retry_count;
     id->ack_timeout = id->ack_timeout == 0 ? PATH_LIFETIME + 1 : id->ack_timeout;
-    for (id->path_mtu = 1;
-         id->path_mtu < 5 && 128u << (id->path_mtu + 1) <= nic_get_config(nic)->mtu_bytes;) {
+    for (id->path_mtu = 1; id->path_mtu < 5 && 128u << (id->path_mtu + 1) <=
+                                                   nic_get_config(endpoint->nic)->mtu_bytes;) {
         id->path_mtu++;
     }
     app__mad_t mad = begin_message(id, id->datagrams ? APP__MAD_SIDR_REQ : APP__MAD_REQ);
@@ -190,11 +189,11 @@ void app__cma_request(app__cma_id_t *id, const program_cm_t *cm)
     mad.response_timeout = RESPONSE_TIMEOUT;
     mad.cm_retries = RETRIES;
     mad.path_mtu = id->path_mtu;
-    mad.path_rate = rate_code(nic_rate_bps(nic));
+    mad.path_rate = rate_code(nic_rate_bps(endpoint->nic));
     mad.traffic_class = id->traffic_class;
     mad.ack_timeout = id->ack_timeout;
     mad.guid = guid_of(id);
-    app__gid_of_interface(id->manager->net, own, mad.own_gid);
+    app__gid_of_interface(id->manager->net, endpoint->interface, mad.own_gid);
     app__gid_of_interface(id->manager->net, id->peer_interface, mad.peer_gid);
     id->state = APP__CMA_REQ_SENT;
     send_until_answered(id, &mad, time_of_code(RESPONSE_TIMEOUT) + 2 * time_of_code(PATH_LIFETIME));
@@ -367,7 +366,7 @@ static app__cma_id_t *find_listener(const arrival_t *arrival)
 {
     const app__cma_t *const manager = arrival->manager;
     uint8_t own[16];
-    app__gid_of_interface(manager->net, nic_interface(manager->ports[arrival->device].nic), own);
+    app__gid_of_interface(manager->net, manager->ports[arrival->device].endpoint->interface, own);
     app__cma_id_t *found = NULL;
     for (size_t i = 0; i < manager->id_count; i++) {
         app__cma_id_t *const id = manager->ids[i];
@@ -536,14 +535,11 @@ static void take_service(app__cma_id_t *id, const app__mad_t *mad)
     }
 }
 
-void app__cma_take(app__cma_t *manager, uint32_t device, uint32_t interface,
-                   const uint8_t bytes[APP__MAD_BYTES])
+bool app__cma_take(void *ctx, const app__mad_t *mad, uint32_t interface)
 {
-    arrival_t arrival = {.manager = manager, .device = device, .interface = interface};
-    const app__mad_t *const mad = &arrival.mad;
-    if (!app__mad_read(bytes, &arrival.mad)) {
-        return;
-    }
+    const app__cma_port_t *const port = ctx;
+    app__cma_t *const manager = port->manager;
+    const arrival_t arrival = {manager, (uint32_t)(port - manager->ports), interface, *mad};
     app__cma_id_t *id = app__cma_find(manager, mad->remote_id);
     if (mad->kind == APP__MAD_REJ && mad->remote_id == 0) { // its sender never got an answer
         const uint64_t index =
@@ -552,7 +548,7 @@ void app__cma_take(app__cma_t *manager, uint32_t device, uint32_t interface,
     }
     if (mad->kind == APP__MAD_REQ || mad->kind == APP__MAD_SIDR_REQ) {
         take_request(&arrival);
-        return;
+        return true;
     }
     id = id != NULL && id->resolved && id->peer_interface == interface ? id : NULL;
     if (mad->kind == APP__MAD_DREQ) {
@@ -583,4 +579,5 @@ void app__cma_take(app__cma_t *manager, uint32_t device, uint32_t interface,
             break;
         }
     }
+    return true;
 }

@@ -18,6 +18,7 @@
 #define APP__MC_AREA (UINT64_C(1) << 52)
 #define APP__MC_MESSAGE_MAX (UINT64_C(1) << 20)
 
+typedef struct app__cm_port app__cm_port_t; // apps/mooncake/engine/files/nvme_cm.c
 typedef struct app__mc_call app__mc_call_t;
 typedef struct app__mc_outgoing app__mc_outgoing_t;
 
@@ -70,8 +71,9 @@ struct app__mc_station {
     size_t dead_capacity;
     bool crashed;
     app_mooncake_t *engines;
-    uint32_t cm_serial;   // of connections of NVMe over RDMA
-    uint64_t nvme_queues; // number of such queues so far
+    uint32_t cm_serial;       // of connections of NVMe over RDMA
+    uint64_t nvme_queues;     // number of such queues so far
+    app__cm_port_t *cm_ports; // where it takes messages about connections
 };
 
 struct app_mooncake_cluster {
