@@ -40,9 +40,10 @@ SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr,
 // Makes one transition of ibv_modify_qp (10.3.1). SIM_ERR_STATE: there is no such transition.
 //   RESET to INIT; INIT to RTR, which reads attr and lets the QP receive and answer; RTR to RTS,
 //   which lets it send, and reads sq_psn, timeout, retry_cnt, rnr_retry and max_rd_atomic again if
-//   attr is not NULL; SQE to RTS; RTS to SQD, which lets its send queue drain, and back; any but
-//   RESET to ERR, as nic_qp_to_error; any to RESET, where outstanding work ends without
-//   completions.
+//   attr is not NULL; SQE to RTS; RTS to SQD, which lets its send queue drain, and back; RTS to
+//   RTS; any but RESET to ERR, as nic_qp_to_error; any to RESET, where outstanding work ends
+//   without completions.
+// Transitions to RTS take access, qkey and min_rnr_timer from attr if it is not NULL.
 // attr may be NULL in all transitions but INIT to RTR.
 SIM_MUST_CHECK sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state,
                                        const nic_qp_attr_t *attr, sim_message_t *message);

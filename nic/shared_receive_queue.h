@@ -19,6 +19,9 @@ typedef void (*nic_srq_limit_fn)(nic_srq_t *srq, void *ctx);
 // set again.
 void nic_srq_set_limit(nic_srq_t *srq, uint32_t limit, nic_srq_limit_fn fn, void *ctx);
 
+// Returns the limit that is set; 0: none, or it was reached.
+uint32_t nic_srq_limit(const nic_srq_t *srq);
+
 // Posts receives to a shared queue. nic_post_recv on one of its QPs is SIM_ERR_INVALID.
 SIM_MUST_CHECK sim_err_t nic_post_srq_recv(nic_srq_t *srq, const nic_recv_wr_t *wr, uint32_t count,
                                            uint32_t *posted);

@@ -64,6 +64,11 @@ uint32_t nic_srq_posted(const nic_srq_t *srq)
     return srq->posted - srq->done;
 }
 
+uint32_t nic_srq_limit(const nic_srq_t *srq)
+{
+    return srq->limit;
+}
+
 bool nic__take_shared(nic_qp_t *qp)
 {
     nic_srq_t *const srq = qp->srq;

@@ -122,7 +122,7 @@ static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediat
         .byte_len = qp->rx_bytes,
         .imm_data = immediate,
         .qp_num = qp->number,
-        .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
+        .wc_flags = nic__wc_flags(operation),
     };
     nic__write_cqe(qp, qp->recv_cq, &wc);
 }
@@ -184,7 +184,7 @@ static SIM_ALWAYS_INLINE void execute(nic_t *nic, nic_qp_t *qp, net_packet_t *pa
     if (SIM_LIKELY(operation == IS_WRITE)) { // the middle of one: most of what is asked goes away
         receive_message(nic, qp, packet, IS_WRITE, how);
     } else if (SIM_LIKELY((operation & (IS_SEND | IS_WRITE)) != 0)) {
-        receive_message(nic, qp, packet, operation, how);
+        receive_message(nic, qp, packet, operation | (packet->solicited ? SOLICITED : 0u), how);
     } else if (SIM_UNLIKELY((operation & IS_ATOMIC) != 0)) {
         nic__receive_atomic(nic, qp, packet);
     } else if (operation != 0) {

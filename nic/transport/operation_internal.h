@@ -9,6 +9,7 @@
 
 #include "kernel/base.h"
 #include "net/wire/roce.h"
+#include "nic/completion_queue.h"
 
 enum {
     IS_SEND = 1,
@@ -17,8 +18,16 @@ enum {
     IS_LAST = 8,
     HAS_IMM = 16,
     IS_READ = 32,
-    IS_ATOMIC = 64
+    IS_ATOMIC = 64,
+    SOLICITED = 128, // no kind: the packet's bit, which goes the same way
 };
+
+// Returns the flags of the completion of a receive.
+static inline uint32_t nic__wc_flags(uint32_t operation)
+{
+    return ((operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0u) |
+           ((operation & SOLICITED) != 0 ? NIC_WC_SOLICITED : 0u);
+}
 
 static const uint8_t nic__operations[32] = {
     [ROCE_SEND_FIRST] = IS_SEND | IS_FIRST,

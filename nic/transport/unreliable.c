@@ -94,7 +94,8 @@ static bool accept_packet(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
 
 static void receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK] |
+                               (packet->solicited ? SOLICITED : 0u);
     const int64_t distance = nic__psn_distance(packet->psn, qp->expected_psn);
     const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
     nic->counters.out_of_sequence += distance > 0;
@@ -128,7 +129,7 @@ static void receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
             .opcode = (operation & IS_SEND) != 0 ? NIC_WC_RECV : NIC_WC_RECV_RDMA_WITH_IMM,
             .byte_len = qp->rx_bytes,
             .imm_data = immediate,
-            .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
+            .wc_flags = nic__wc_flags(operation),
         };
         deliver(qp, &wc);
     } else if (last && qp->on_write != NULL) {
@@ -140,7 +141,8 @@ static void receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK] |
+                               (packet->solicited ? SOLICITED : 0u);
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t whole = IS_SEND | IS_FIRST | IS_LAST;
     const bool wanted = (operation & whole) == whole && aside->deth.qkey == qp->qkey &&
@@ -153,7 +155,7 @@ void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         .imm_data = (operation & HAS_IMM) != 0 ? aside->immediate : 0,
         .src_qp = aside->deth.source_qp,
         .src_interface = packet->source,
-        .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
+        .wc_flags = nic__wc_flags(operation),
     };
     if (wanted && nic__keeps(nic, packet)) {
         const nic_place_t place = nic__rx_place(qp, NIC_RX_SEND);

@@ -81,6 +81,16 @@ bool nic_qp_drained(const nic_qp_t *qp)
     return qp->state == NIC_QPS_SQD && qp->sq_done == qp->sq_send && qp->una_psn == qp->max_psn;
 }
 
+// Takes what a program may change while the QP sends.
+static void change(nic_qp_t *qp, const nic_qp_attr_t *attr)
+{
+    if (attr != NULL) {
+        qp->access = attr->access;
+        qp->qkey = attr->qkey;
+        qp->min_rnr_timer = (uint8_t)attr->min_rnr_timer;
+    }
+}
+
 sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state, const nic_qp_attr_t *attr,
                         sim_message_t *message)
 {
@@ -109,7 +119,12 @@ sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state, const nic_qp_attr_t 
         drain(qp);
         return SIM_OK;
     }
+    if (from == NIC_QPS_RTS && state == NIC_QPS_RTS) {
+        change(qp, attr);
+        return SIM_OK;
+    }
     if (from == NIC_QPS_SQD && state == NIC_QPS_RTS) {
+        change(qp, attr);
         qp->wqe_flags &= (uint8_t)~NIC_WQE_HELD;
         nic__set_state(qp, state);
         nic__schedule(qp);
@@ -126,6 +141,7 @@ sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state, const nic_qp_attr_t 
             sim_timer_cancel(nic__node(qp->nic), &qp->retry_timer);
             nic__flush_sends(qp);
         }
+        change(qp, attr);
         qp->flags &= (uint16_t)~NIC_QP_CLOSED;
         nic__set_state(qp, state);
         return SIM_OK;
