@@ -30,6 +30,7 @@ typedef struct app_programs_config {
     sim_time_t patience_ps;    // real time without a call after which a program is ended
     uint64_t memory_max_bytes; // address space of one program; 0: no limit
     uint64_t output_max_bytes; // of each file that a program writes
+    uint64_t flows_max;        // of each program, in flows.csv
     char *environment;         // "NAME=VALUE ..." that programs get besides PATH, HOME and USER
 } app_programs_config_t;
 

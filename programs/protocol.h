@@ -56,12 +56,14 @@ typedef enum program_op {
     PROGRAM_MAP,        // in: memory (address, length, offset): these pages lie in the memory file
     PROGRAM_REG_MR,     // in: handle (PD), memory. out: handle, lkey, rkey
     PROGRAM_DEREG_MR,   // in: handle
-    PROGRAM_CREATE_CQ,  // in: device, count (entries). out: handle
+    PROGRAM_CREATE_CQ,  // in: device, count (entries), flags (1: with times). out: handle
+    PROGRAM_RESIZE_CQ,  // in: handle, count. EINVAL: more completions wait
     PROGRAM_DESTROY_CQ, // in: handle. EBUSY: queue pairs use it
     PROGRAM_ARM_CQ,     // in: handle, flags (1: solicited only). One event follows
     PROGRAM_POLL_CQ,    // in: handle, count, wait. out: count, completions
     PROGRAM_CREATE_SRQ, // in: handle (PD), count (receives). out: handle
     PROGRAM_MODIFY_SRQ, // in: handle, count (limit)
+    PROGRAM_QUERY_SRQ,  // in: handle. out: count (limit)
     PROGRAM_DESTROY_SRQ,
     PROGRAM_CREATE_QP,  // in: handle (PD), create. out: handle (the QP number)
     PROGRAM_MODIFY_QP,  // in: handle, qp
@@ -297,7 +299,7 @@ typedef struct program_completion {
     uint32_t src_qp;
     uint32_t is_send;    // the completion of a send work request; else of a receive
     uint8_t src_gid[16]; // UD
-    uint64_t time_ps;    // when the NIC wrote it
+    uint64_t time_ps;    // when the NIC wrote it, in a queue with times; else when it was polled
 } program_completion_t;
 
 typedef struct program_event {

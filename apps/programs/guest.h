@@ -15,6 +15,7 @@
 #include "apps/programs/process.h"
 #include "apps/programs/sockets.h"
 #include "apps/programs/threads/cores.h"
+#include "apps/programs/verbs/flows.h"
 #include "kernel/map.h"
 #include "nic/core.h"
 #include "nic/memory.h"
@@ -95,6 +96,7 @@ struct app__program {
     size_t timer_count;
     size_t timer_capacity;
     app__socket_list_t own_sockets;
+    app__pr_flows_t flows;
     struct checked *chain; // posts.c: posts that belong together
 
     // results

@@ -21,6 +21,13 @@ typedef struct app__pr_mr {
     uint64_t shift; // address in host memory less the address that the process uses
 } app__pr_mr_t;
 
+// The completions that raise the next event of a queue.
+typedef enum app__pr_armed {
+    APP__PR_UNARMED,
+    APP__PR_FOR_SOLICITED,
+    APP__PR_FOR_ANY
+} app__pr_armed_t;
+
 typedef struct app__pr_cq {
     nic_cq_t *cq;
     app__program_t *program;
@@ -31,8 +38,13 @@ typedef struct app__pr_cq {
     uint32_t taken_count;
     uint32_t capacity;
     uint32_t users;
-    bool armed;
-    bool failed; // overflowed, and the process knows
+    app__pr_armed_t armed;
+    bool failed;         // overflowed, and the process knows
+    bool timed;          // its completions have times:
+    sim_time_t *times;   // of those in cq and taken, a ring
+    uint32_t time_first; // runs freely, as time_count does
+    uint32_t time_count;
+    uint32_t time_capacity; // a power of two
     bool gone;
 } app__pr_cq_t;
 
@@ -57,6 +69,17 @@ typedef struct app__pr_qp {
     uint32_t headers_first;
     uint32_t headers_count;
     uint32_t headers_capacity;
+    uint8_t refused;  // code of the fatal NAK that it sent; 0: none
+    uint8_t priority; // of its packets
+    uint8_t dscp;
+    uint16_t mtu_bytes;
+    struct app__pr_open_flow
+        *flows; // from flow_first on: those with unfinished work requests, by age
+    size_t flow_first;
+    size_t flow_count;
+    size_t flow_capacity;
+    uint64_t flow_target;   // destination of the latest work request, and its direction
+    uint64_t flow_next_psn; // of the next work request, as nic_qp_una_psn counts
 } app__pr_qp_t;
 
 // QP numbers of one NIC that are reserved for a program.

@@ -9,6 +9,8 @@
 int app__program_verb(app__program_t *program, program_call_t *call);
 // Takes the completions that the NIC has for an armed or a waiting process.
 void app__program_look_at_cqs(app__program_t *program);
+// Notes when the NIC wrote the next completion of the queue.
+void app__program_note_time(app__pr_cq_t *cq, sim_time_t time_ps);
 // Destroys what the process has made.
 void app__program_free_verbs(app__program_t *program);
 // Each returns the object that a handle names, or NULL.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/programs/program.c - programs as an application: attributes, creation and report
 // (docs/models/programs.md).
-#include "apps/programs/posts.h"
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/turns.h"
+#include "apps/programs/verbs/events.h"
+#include "apps/programs/verbs/posts.h"
 
 #include "apps/report_rows.h"
 #include "kernel/parse.h"
@@ -87,6 +88,9 @@ static const sim_attr_t shared_attrs[] = {
     SIM_ATTR("programs.output-max", BYTES, app_programs_config_t, output_max_bytes,
              .default_text = "256MiB", .min_text = "1KiB", .max_text = "1TiB",
              .help = "maximum size of a file that a program writes, its output included"),
+    SIM_ATTR("programs.flows-max", COUNT, app_programs_config_t, flows_max,
+             .default_text = "100000", .min_text = "0", .max_text = "100000000",
+             .help = "maximum number of flows of each program in flows.csv: the first ones"),
     SIM_ATTR("programs.environment", STRING, app_programs_config_t, environment,
              .default_text = "",
              .help = "variables of the programs' environment, NAME=VALUE separated by blanks, "
@@ -321,6 +325,9 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         program->awaited = sim_alloc(sizeof(*program->awaited));
         program->thread = app__thread_add(program, -1);
         program->core = program->thread->core;
+        program->flows.rows_max = program->config->flows_max;
+        program->flows.first_id = app__reserve_flow_ids(context->runtime, program->flows.rows_max);
+        app__program_listen(program);
         nic_core_start(program->core, config->start_ps);
         sim_touch(&node->sim); // it may be added between two steps
     }
@@ -335,6 +342,7 @@ static void program_destroy(app_t *app)
     app__process_destroy(program->process);
     for (size_t i = 0; i < program->cq_count; i++) {
         sim_free(program->cqs[i]->taken);
+        sim_free(program->cqs[i]->times);
         sim_free(program->cqs[i]);
     }
     for (size_t i = 0; i < program->srq_count; i++) {
@@ -342,6 +350,7 @@ static void program_destroy(app_t *app)
     }
     for (size_t i = 0; i < program->qp_count; i++) {
         sim_free(program->qps[i]->headers);
+        sim_free(program->qps[i]->flows);
         sim_free(program->qps[i]);
     }
     for (size_t i = 0; i < program->timer_count; i++) {
@@ -357,6 +366,7 @@ static void program_destroy(app_t *app)
     sim_free(program->mrs);
     sim_free(program->numbers);
     sim_free(program->events);
+    sim_free(program->flows.rows);
     sim_free(program->chain);
     sim_map_fini(&program->mr_of_key);
     sim_map_fini(&program->qp_of_number);
@@ -380,6 +390,31 @@ static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
 }
 
 // -- results
+
+static void report_flows(const app_t *app, app_flow_fn fn, void *ctx)
+{
+    const app__program_t *const program = (const app__program_t *)(const void *)app;
+    for (size_t i = 0; i < program->qp_count; i++) {
+        if (program->qps[i]->qp != NULL) {
+            app__pr_flows_settle(&program->flows, program->qps[i]);
+        }
+    }
+    app__pr_flows_report(&program->flows, app->net, app->ops->name, fn, ctx);
+}
+
+static void warn(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
+{
+    const app__program_t *const program = (const app__program_t *)(const void *)app;
+    const app__pr_flows_t *const flows = &program->flows;
+    if (flows->begun > flows->row_count) {
+        char *const text = sim_format(
+            "warning: flows.csv has the first %zu of %" PRIu64 " flows of the program %s-%u, since "
+            "programs.flows-max is %" PRIu64 "\n",
+            flows->row_count, flows->begun, program->host_name, program->number, flows->rows_max);
+        write_text(text, ctx);
+        sim_free(text);
+    }
+}
 
 const char *app__program_describe_end(const app__program_t *program)
 {
@@ -407,6 +442,7 @@ typedef struct report {
     uint64_t posts;
     uint64_t polls;
     uint64_t socket_bytes;
+    uint64_t flows;
 } report_t;
 
 static double microseconds(sim_time_t time_ps)
@@ -431,6 +467,7 @@ static void fill_report(const void *object, void *to)
         .posts = program->posts,
         .polls = program->polls,
         .socket_bytes = program->socket_bytes,
+        .flows = program->flows.begun,
     };
 }
 
@@ -448,6 +485,7 @@ static const sim_report_row_t rows[] = {
     {"posts", SIM_REPORT_U64, "", "number of work requests that the program posted", .offset = offsetof(report_t, posts)},
     {"polls", SIM_REPORT_U64, "", "number of polls that reached the simulator", .offset = offsetof(report_t, polls)},
     {"socket_bytes", SIM_REPORT_U64, "bytes", "bytes that the program received through stream sockets", .offset = offsetof(report_t, socket_bytes)},
+    {"flows", SIM_REPORT_U64, "", "number of flows of the program, with those that programs.flows-max leaves out", .offset = offsetof(report_t, flows)},
 };
 // clang-format on
 
@@ -505,7 +543,9 @@ const app_ops_t app_program = {
     .attrs = &attr_table,
     .create = program_create,
     .destroy = program_destroy,
+    .flows = report_flows,
     .progress = progress,
+    .warn = warn,
     .describe = describe,
     .failure = failure,
     .report = &report_table,

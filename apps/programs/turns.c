@@ -2,8 +2,8 @@
 // apps/programs/turns.c - the turns of a process: its calls, what it waits for, and its end.
 #include "apps/programs/turns.h"
 #include "apps/programs/cm.h"
-#include "apps/programs/posts.h"
 #include "apps/programs/process_verbs.h"
+#include "apps/programs/verbs/posts.h"
 #include "kernel/steps.h"
 
 #include <errno.h>

@@ -6,8 +6,10 @@
 // lie at N << 47 in the host's memory, since processes use 47 bits; regions are registered there,
 // and peers name their bytes by the process's addresses (nic_mr_set_iova).
 #include "apps/programs/process_verbs.h"
-#include "apps/programs/queue_pairs.h"
+
 #include "apps/programs/turns.h"
+#include "apps/programs/verbs/events.h"
+#include "apps/programs/verbs/queue_pairs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,13 +22,9 @@
 #define GRH_BYTES 40u
 #define SCRATCH_PAGES 64u // the last of a process's addresses, which no process has itself
 #define PAGE_MASK UINT64_C(4095)
-#define EVENT_OF(type) (1u + (type))
 
 // Values of <infiniband/verbs.h>, which the tree does not need for itself.
 enum {
-    EVENT_CQ_ERR = 0,
-    EVENT_QP_FATAL = 1,
-    EVENT_SRQ_LIMIT_REACHED = 15,
     WC_GRH = 1,
     WC_WITH_IMM = 2,
 };
@@ -236,6 +234,7 @@ static int create_cq(app__program_t *program, program_call_t *call)
         .program = program,
         .owner = program->thread,
         .capacity = call->count,
+        .timed = (call->flags & 1) != 0,
     };
     nic_cq_set_core(cq->cq, program->core);
     SIM_APPEND(program->cqs, program->cq_count, program->cq_capacity, cq);
@@ -251,7 +250,9 @@ static int destroy_cq(app__program_t *program, const program_call_t *call)
     }
     cq->gone = true;
     sim_free(cq->taken);
+    sim_free(cq->times);
     cq->taken = NULL;
+    cq->times = NULL;
     return 0;
 }
 
@@ -275,19 +276,81 @@ static void notice_pollers(app__program_t *program, const app__pr_cq_t *cq)
     }
 }
 
+// Gives a queue another capacity. Its completions move to the process's side, which has that one.
+static int resize_cq(app__program_t *program, const program_call_t *call)
+{
+    app__pr_cq_t *const cq = app__program_cq(program, call->handle);
+    if (cq == NULL || call->count == 0 || call->count > ENTRIES_MAX) {
+        return EINVAL;
+    }
+    own_cq(program, cq);
+    app__program_look_at_cqs(program);
+    if (cq->taken_count > call->count || !nic_cq_resize(cq->cq, call->count)) {
+        return EINVAL;
+    }
+    nic_wc_t *const taken = sim_alloc_array(call->count, sizeof(*taken));
+    for (uint32_t i = 0; i < cq->taken_count; i++) {
+        taken[i] = cq->taken[(cq->taken_first + i) % cq->capacity];
+    }
+    sim_free(cq->taken);
+    cq->taken = taken;
+    cq->taken_first = 0;
+    cq->capacity = call->count;
+    return 0;
+}
+
+// Notes when the NIC wrote a completion.
+void app__program_note_time(app__pr_cq_t *cq, sim_time_t time_ps)
+{
+    if (!cq->timed || cq->gone) {
+        return;
+    }
+    if (cq->time_count == cq->time_capacity) {
+        const uint32_t capacity = cq->time_capacity == 0 ? 16 : cq->time_capacity * 2;
+        sim_time_t *const times = sim_alloc_array(capacity, sizeof(*times));
+        for (uint32_t i = 0; i < cq->time_count; i++) {
+            times[i] = cq->times[(cq->time_first + i) & (cq->time_capacity - 1)];
+        }
+        sim_free(cq->times);
+        cq->times = times;
+        cq->time_capacity = capacity;
+        cq->time_first = 0;
+    }
+    cq->times[(cq->time_first + cq->time_count++) & (cq->time_capacity - 1)] = time_ps;
+}
+
+static sim_time_t take_time(app__pr_cq_t *cq, sim_time_t now_ps)
+{
+    if (cq->time_count == 0) {
+        return now_ps;
+    }
+    cq->time_count--;
+    return cq->times[cq->time_first++ & (cq->time_capacity - 1)];
+}
+
 // Ends a queue that has no room for a completion, and its queue pairs (IBA vol. 1, 11.2.8).
 static void fail_cq(app__program_t *program, app__pr_cq_t *cq, uint32_t handle)
 {
     if (!cq->failed) {
         cq->failed = true;
-        app__program_event(program, EVENT_OF(EVENT_CQ_ERR), handle);
+        app__program_async(program, APP__PR_CQ_ERR, handle);
         for (size_t i = 0; i < program->qp_count; i++) {
             app__pr_qp_t *const qp = program->qps[i];
             if (qp->qp != NULL && (qp->send_cq == handle || qp->recv_cq == handle)) {
                 nic_qp_to_error(qp->qp);
-                app__program_event(program, EVENT_OF(EVENT_QP_FATAL), nic_qp_num(qp->qp));
+                app__program_async(program, APP__PR_QP_FATAL, nic_qp_num(qp->qp));
             }
         }
+    }
+}
+
+// Raises the event of a queue that is armed for such a completion.
+static void ring(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc, uint32_t handle)
+{
+    const bool solicited = wc->status != NIC_WC_SUCCESS || (wc->wc_flags & NIC_WC_SOLICITED) != 0;
+    if (cq->armed == APP__PR_FOR_ANY || (cq->armed == APP__PR_FOR_SOLICITED && solicited)) {
+        cq->armed = APP__PR_UNARMED;
+        app__program_event(program, 0, handle);
     }
 }
 
@@ -307,16 +370,16 @@ void app__program_look_at_cqs(app__program_t *program)
                 cq->taken = sim_alloc_array(cq->capacity, sizeof(*cq->taken));
             }
             for (uint32_t j = 0; j < count; j++) {
+                ring(program, cq, &some[j], (uint32_t)i + 1);
                 if (cq->taken_count == cq->capacity) {
                     fail_cq(program, cq, (uint32_t)i + 1);
                     break;
                 }
                 cq->taken[(cq->taken_first + cq->taken_count++) % cq->capacity] = some[j];
             }
-            if (cq->armed) {
-                cq->armed = false;
-                app__program_event(program, 0, (uint32_t)i + 1);
-            }
+        }
+        if (!cq->gone && nic_cq_overflowed(cq->cq)) {
+            fail_cq(program, cq, (uint32_t)i + 1);
         }
     }
 }
@@ -353,7 +416,8 @@ static uint32_t note_header(app__program_t *program, app__pr_qp_t *qp, const nic
     return GRH_BYTES;
 }
 
-static void give(app__program_t *program, const nic_wc_t *wc, program_completion_t *to)
+static void give(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc,
+                 program_completion_t *to)
 {
     app__pr_qp_t *const qp = app__program_qp(program, wc->qp_num);
     const bool is_send = wc->opcode < NIC_WC_RECV;
@@ -368,7 +432,7 @@ static void give(app__program_t *program, const nic_wc_t *wc, program_completion
                  (header != 0 ? WC_GRH : 0u),
         .qp_num = wc->qp_num,
         .is_send = is_send,
-        .time_ps = nic_core_now_ps(program->core),
+        .time_ps = take_time(cq, nic_core_now_ps(program->core)),
     };
     if (qp != NULL && qp->type == NIC_QPT_UD && !is_send && wc->status == NIC_WC_SUCCESS) {
         to->src_qp = wc->src_qp;
@@ -386,16 +450,19 @@ static int poll_cq(app__program_t *program, program_call_t *call)
     }
     own_cq(program, cq);
     cq->pollers |= UINT64_C(1) << program->thread->number % 64;
+    if (cq->armed != APP__PR_UNARMED) {
+        app__program_look_at_cqs(program); // what is polled raises its event, too
+    }
     program_completion_t *const to = program->process->shared->completions;
     while (call->count < wanted && cq->taken_count != 0) {
-        give(program, &cq->taken[cq->taken_first], &to[call->count++]);
+        give(program, cq, &cq->taken[cq->taken_first], &to[call->count++]);
         cq->taken_first = (cq->taken_first + 1) % cq->capacity;
         cq->taken_count--;
     }
     nic_wc_t some[PROGRAM_POLL_MAX];
     const uint32_t fresh = nic_poll_cq(cq->cq, wanted - call->count, some);
     for (uint32_t i = 0; i < fresh; i++) {
-        give(program, &some[i], &to[call->count++]);
+        give(program, cq, &some[i], &to[call->count++]);
     }
     return 0;
 }
@@ -408,7 +475,8 @@ static int arm_cq(app__program_t *program, const program_call_t *call)
     }
     own_cq(program, cq);
     app__program_look_at_cqs(program); // those that are there raise no event
-    cq->armed = true;
+    const bool solicited_only = (call->flags & 1) != 0 && cq->armed != APP__PR_FOR_ANY;
+    cq->armed = solicited_only ? APP__PR_FOR_SOLICITED : APP__PR_FOR_ANY;
     return 0;
 }
 
@@ -420,7 +488,7 @@ static void limit_reached(nic_srq_t *nic_srq, void *ctx)
     const app__pr_srq_t *const srq = ctx;
     for (size_t i = 0; i < srq->program->srq_count; i++) {
         if (srq->program->srqs[i] == srq && !srq->gone) {
-            app__program_event(srq->program, EVENT_OF(EVENT_SRQ_LIMIT_REACHED), (uint32_t)i + 1);
+            app__program_async(srq->program, APP__PR_SRQ_LIMIT_REACHED, (uint32_t)i + 1);
         }
     }
 }
@@ -453,6 +521,16 @@ static int modify_srq(app__program_t *program, const program_call_t *call)
         return EINVAL;
     }
     nic_srq_set_limit(srq->srq, call->count, limit_reached, srq);
+    return 0;
+}
+
+static int query_srq(app__program_t *program, program_call_t *call)
+{
+    const app__pr_srq_t *const srq = app__program_srq(program, call->handle);
+    if (srq == NULL) {
+        return EINVAL;
+    }
+    call->count = nic_srq_limit(srq->srq);
     return 0;
 }
 
@@ -494,6 +572,8 @@ int app__program_verb(app__program_t *program, program_call_t *call)
         return deregister_region(program, call);
     case PROGRAM_CREATE_CQ:
         return create_cq(program, call);
+    case PROGRAM_RESIZE_CQ:
+        return resize_cq(program, call);
     case PROGRAM_DESTROY_CQ:
         return destroy_cq(program, call);
     case PROGRAM_ARM_CQ:
@@ -504,6 +584,8 @@ int app__program_verb(app__program_t *program, program_call_t *call)
         return create_srq(program, call);
     case PROGRAM_MODIFY_SRQ:
         return modify_srq(program, call);
+    case PROGRAM_QUERY_SRQ:
+        return query_srq(program, call);
     case PROGRAM_DESTROY_SRQ:
         return destroy_srq(program, call);
     case PROGRAM_CREATE_QP:

@@ -82,11 +82,15 @@ uint32_t nic_cq_waiting(const nic_cq_t *cq)
     return waiting;
 }
 
-void nic_cq_resize(nic_cq_t *cq, uint32_t capacity)
+bool nic_cq_resize(nic_cq_t *cq, uint32_t capacity)
 {
-    SIM_CHECK(capacity >= 1 && capacity < 1u << 30 && cq->count <= capacity);
+    SIM_CHECK(capacity >= 1 && capacity < 1u << 30);
+    if (cq->count > capacity) {
+        return false;
+    }
     cq->capacity = capacity;
     cq->room = cq->overflowed ? 0 : nic__min(cq->ring_capacity, capacity);
+    return true;
 }
 
 nic_t *nic_cq_nic(const nic_cq_t *cq)

@@ -20,9 +20,9 @@
 
 static uint64_t cached; // completions in the caches of all queues
 
-#define WC_FLAGS_KNOWN                                                       \
-    ((uint64_t)IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
-     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+#define WC_FLAGS_TIMES \
+    ((uint64_t)IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+#define WC_FLAGS_KNOWN (IBV_WC_STANDARD_FLAGS | WC_FLAGS_TIMES)
 
 // -- channels
 
@@ -309,21 +309,22 @@ static void set_reads(struct ibv_cq_ex *ex)
 
 // -- life
 
-static verbs_cq_t *create(struct ibv_context *context, uint32_t entries, void *cq_context,
-                          struct ibv_comp_channel *channel, uint32_t vector)
+static verbs_cq_t *create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *attr)
 {
     if (!turn_enter("ibv_create_cq")) {
         errno = ENODEV;
         return NULL;
     }
-    if (entries == 0 || entries > VERBS_MAX_CQE || vector >= (uint32_t)context->num_comp_vectors) {
+    if (attr->cqe == 0 || attr->cqe > VERBS_MAX_CQE ||
+        attr->comp_vector >= (uint32_t)context->num_comp_vectors) {
         errno = EINVAL;
         return NULL;
     }
     verbs_cq_t *cq = calloc(1, sizeof *cq);
     program_call_t call = {.op = PROGRAM_CREATE_CQ,
                            .device = verbs_device_of(context),
-                           .count = entries};
+                           .count = attr->cqe,
+                           .flags = (attr->wc_flags & WC_FLAGS_TIMES) != 0};
     turn_charge_call();
     int error = cq == NULL ? ENOMEM : turn_call(&call);
     error = error == 0 ? verbs_add(VERBS_CQ, call.handle, cq) : error;
@@ -333,14 +334,14 @@ static verbs_cq_t *create(struct ibv_context *context, uint32_t entries, void *c
         return NULL;
     }
     cq->base.context = context;
-    cq->base.channel = channel;
-    cq->base.cq_context = cq_context;
+    cq->base.channel = attr->channel;
+    cq->base.cq_context = attr->cq_context;
     cq->base.handle = call.handle;
-    cq->base.cqe = (int)entries;
+    cq->base.cqe = (int)attr->cqe;
     pthread_mutex_init(&cq->base.mutex, NULL);
     pthread_cond_init(&cq->base.cond, NULL);
-    if (channel != NULL) {
-        channel->refcnt++;
+    if (attr->channel != NULL) {
+        attr->channel->refcnt++;
     }
     return cq;
 }
@@ -349,8 +350,11 @@ PROGRAM_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int ent
                                             void *cq_context, struct ibv_comp_channel *channel,
                                             int vector)
 {
-    verbs_cq_t *cq =
-        create(context, entries < 0 ? 0 : (uint32_t)entries, cq_context, channel, (uint32_t)vector);
+    const struct ibv_cq_init_attr_ex attr = {.cqe = entries < 0 ? 0 : (uint32_t)entries,
+                                             .cq_context = cq_context,
+                                             .channel = channel,
+                                             .comp_vector = (uint32_t)vector};
+    verbs_cq_t *cq = create(context, &attr);
     return cq == NULL ? NULL : &cq->base;
 }
 
@@ -363,7 +367,7 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
         errno = EOPNOTSUPP;
         return NULL;
     }
-    verbs_cq_t *cq = create(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
+    verbs_cq_t *cq = create(context, attr);
     if (cq == NULL) {
         return NULL;
     }
@@ -373,9 +377,20 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq
 
 PROGRAM_EXPORT int ibv_resize_cq(struct ibv_cq *cq, int entries)
 {
-    (void)cq;
-    (void)entries;
-    return EOPNOTSUPP;
+    if (!turn_enter("ibv_resize_cq")) {
+        return ENODEV;
+    }
+    if (entries <= 0 || entries > VERBS_MAX_CQE ||
+        (uint32_t)entries < ((const verbs_cq_t *)cq)->count) {
+        return EINVAL;
+    }
+    program_call_t call = {.op = PROGRAM_RESIZE_CQ,
+                           .handle = cq->handle,
+                           .count = (uint32_t)entries};
+    turn_charge_call();
+    const int error = turn_call(&call);
+    cq->cqe = error == 0 ? entries : cq->cqe;
+    return error;
 }
 
 PROGRAM_EXPORT int ibv_destroy_cq(struct ibv_cq *base)

@@ -31,7 +31,6 @@ PROGRAM_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_
     }
     attr->attr.max_sge = attr->attr.max_sge == 0 ? 1 : attr->attr.max_sge;
     srq->attr = attr->attr;
-    srq->attr.srq_limit = 0;
     srq->base.context = pd->context;
     srq->base.srq_context = attr->srq_context;
     srq->base.pd = pd;
@@ -60,17 +59,20 @@ PROGRAM_EXPORT int ibv_modify_srq(struct ibv_srq *base, struct ibv_srq_attr *att
                            .handle = base->handle,
                            .count = attr->srq_limit};
     turn_charge_call();
-    const int error = turn_call(&call);
-    if (error == 0) {
-        srq->attr.srq_limit = attr->srq_limit;
-    }
-    return error;
+    return turn_call(&call);
 }
 
 PROGRAM_EXPORT int ibv_query_srq(struct ibv_srq *base, struct ibv_srq_attr *attr)
 {
+    if (!turn_enter("ibv_query_srq")) {
+        return ENODEV;
+    }
+    program_call_t call = {.op = PROGRAM_QUERY_SRQ, .handle = base->handle};
+    turn_charge_call();
+    const int error = turn_call(&call);
     *attr = ((verbs_srq_t *)base)->attr;
-    return 0;
+    attr->srq_limit = call.count;
+    return error;
 }
 
 PROGRAM_EXPORT int ibv_destroy_srq(struct ibv_srq *base)

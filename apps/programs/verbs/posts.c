@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/posts.c - work requests that a process has put into shared memory.
+// apps/programs/verbs/posts.c - work requests that a process has put into shared memory.
 //
 // A record may be anything: a process can write what it likes. So each is copied and checked.
-#include "apps/programs/posts.h"
+#include "apps/programs/verbs/posts.h"
 #include "apps/programs/process_verbs.h"
-#include "apps/programs/queue_pairs.h"
+#include "apps/programs/verbs/queue_pairs.h"
 
 #include <errno.h>
 #include <string.h>

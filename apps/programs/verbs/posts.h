@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/posts.h - work requests that a process has posted.
-#ifndef APPS_PROGRAMS_POSTS_H
-#define APPS_PROGRAMS_POSTS_H
+// apps/programs/verbs/posts.h - work requests that a process has posted.
+#ifndef APPS_PROGRAMS_VERBS_POSTS_H
+#define APPS_PROGRAMS_VERBS_POSTS_H
 
 #include "apps/programs/guest.h"
 
@@ -10,4 +10,4 @@ void app__program_post_all(app__program_t *program);
 // Makes the room that it needs for posts; the caller frees it.
 struct checked *app__program_chain(void);
 
-#endif // APPS_PROGRAMS_POSTS_H
+#endif // APPS_PROGRAMS_VERBS_POSTS_H

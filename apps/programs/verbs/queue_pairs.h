@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/queue_pairs.h - the queue pairs of a process.
-#ifndef APPS_PROGRAMS_QUEUE_PAIRS_H
-#define APPS_PROGRAMS_QUEUE_PAIRS_H
+// apps/programs/verbs/queue_pairs.h - the queue pairs of a process.
+#ifndef APPS_PROGRAMS_VERBS_QUEUE_PAIRS_H
+#define APPS_PROGRAMS_VERBS_QUEUE_PAIRS_H
 
 #include "apps/programs/guest.h"
 
@@ -15,4 +15,4 @@ int app__program_destroy_qp(app__program_t *program, const program_call_t *call)
 // Destroys a queue pair of the NIC, and keeps the entry of the process's list.
 void app__program_free_qp(app__program_t *program, app__pr_qp_t *qp);
 
-#endif // APPS_PROGRAMS_QUEUE_PAIRS_H
+#endif // APPS_PROGRAMS_VERBS_QUEUE_PAIRS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/queue_pairs.c - the queue pairs of a process: numbers, attributes and transitions
+// apps/programs/verbs/queue_pairs.c - queue pairs of a process: numbers, attributes and transitions
 // (docs/models/programs.md).
-#include "apps/programs/queue_pairs.h"
+#include "apps/programs/verbs/queue_pairs.h"
 
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/turns.h"
@@ -20,7 +20,11 @@ enum {
     QPT_UC = 3,
     QPT_UD = 4,
     MASK_STATE = 1 << 0,
+    MASK_CUR_STATE = 1 << 1,
+    MASK_SQD_NOTIFY = 1 << 2,
     MASK_ACCESS = 1 << 3,
+    MASK_PKEY_INDEX = 1 << 4,
+    MASK_PORT = 1 << 5,
     MASK_QKEY = 1 << 6,
     MASK_AV = 1 << 7,
     MASK_PATH_MTU = 1 << 8,
@@ -29,9 +33,11 @@ enum {
     MASK_RNR_RETRY = 1 << 11,
     MASK_RQ_PSN = 1 << 12,
     MASK_MAX_RD_ATOMIC = 1 << 13,
+    MASK_ALT_PATH = 1 << 14,
     MASK_MIN_RNR_TIMER = 1 << 15,
     MASK_SQ_PSN = 1 << 16,
     MASK_MAX_DEST_RD_ATOMIC = 1 << 17,
+    MASK_PATH_MIG_STATE = 1 << 18,
     MASK_DEST_QPN = 1 << 20,
 };
 
@@ -136,6 +142,7 @@ int app__program_create_qp(app__program_t *program, program_call_t *call)
 
 void app__program_free_qp(app__program_t *program, app__pr_qp_t *qp)
 {
+    app__pr_flows_stop(&program->flows, qp);
     nic_qp_destroy(qp->qp);
     qp->qp = NULL;
     program->pds[qp->pd - 1].users--;
@@ -145,7 +152,9 @@ void app__program_free_qp(app__program_t *program, app__pr_qp_t *qp)
         program->srqs[qp->srq - 1]->users--;
     }
     sim_free(qp->headers);
+    sim_free(qp->flows);
     qp->headers = NULL;
+    qp->flows = NULL;
 }
 
 int app__program_destroy_qp(app__program_t *program, const program_call_t *call)
@@ -202,7 +211,7 @@ static uint16_t port_of_label(uint32_t label)
     return label == 0 ? 0 : (uint16_t)(low | 0xc000);
 }
 
-static int make_attr(const app__program_t *program, const app__pr_qp_t *qp, nic_qp_attr_t *attr)
+static int make_attr(const app__program_t *program, app__pr_qp_t *qp, nic_qp_attr_t *attr)
 {
     const program_qp_t *const set = &qp->attr;
     nic_qp_attr_default(nic_qp_nic(qp->qp), attr);
@@ -210,6 +219,9 @@ static int make_attr(const app__program_t *program, const app__pr_qp_t *qp, nic_
     attr->qkey = set->qkey;
     attr->rq_psn = set->rq_psn & 0xffffff;
     attr->sq_psn = set->sq_psn & 0xffffff;
+    qp->mtu_bytes = (uint16_t)attr->path_mtu;
+    qp->priority = attr->priority;
+    qp->dscp = attr->dscp;
     if (qp->type == NIC_QPT_UD) {
         return 0;
     }
@@ -228,6 +240,9 @@ static int make_attr(const app__program_t *program, const app__pr_qp_t *qp, nic_
         attr->dscp = (uint8_t)(set->traffic_class >> 2);
         attr->priority = set->service_level != 0 ? attr->priority : (uint8_t)(attr->dscp >> 3);
     }
+    qp->mtu_bytes = (uint16_t)attr->path_mtu;
+    qp->priority = attr->priority;
+    qp->dscp = attr->dscp;
     if (qp->type == NIC_QPT_RC) {
         // The attributes of sending come with the transition to RTS.
         attr->max_dest_rd_atomic = SIM_MAX(set->max_dest_rd_atomic, 1u);
@@ -242,6 +257,53 @@ static int make_attr(const app__program_t *program, const app__pr_qp_t *qp, nic_
     return 0;
 }
 
+// A transition of the standard: attributes that it needs, and others that it takes, for RC, UC and
+// UD in this order (IBA vol. 1, 11.2.5.2, table 94). All states lead to RESET and ERR.
+typedef struct transition {
+    uint8_t from; // as enum ibv_qp_state
+    uint8_t to;
+    uint32_t needs[3];
+    uint32_t takes[3];
+} transition_t;
+
+// clang-format off
+#define OF_INIT (MASK_PKEY_INDEX | MASK_PORT)
+#define OF_RTR (MASK_AV | MASK_PATH_MTU | MASK_DEST_QPN | MASK_RQ_PSN)
+#define OF_RTS (MASK_SQ_PSN | MASK_TIMEOUT | MASK_RETRY_CNT | MASK_RNR_RETRY | MASK_MAX_RD_ATOMIC)
+#define LATER (MASK_CUR_STATE | MASK_ACCESS | MASK_ALT_PATH | MASK_PATH_MIG_STATE)
+#define LATER_RC (LATER | MASK_MIN_RNR_TIMER)
+#define LATER_UD (MASK_CUR_STATE | MASK_QKEY)
+enum { S_RESET, S_INIT, S_RTR, S_RTS, S_SQD, S_SQE, S_ERR };
+static const transition_t transitions[] = {
+    {S_RESET, S_INIT, {OF_INIT | MASK_ACCESS, OF_INIT | MASK_ACCESS, OF_INIT | MASK_QKEY}, {0}},
+    {S_INIT, S_INIT, {0}, {OF_INIT | MASK_ACCESS, OF_INIT | MASK_ACCESS, OF_INIT | MASK_QKEY}},
+    {S_INIT, S_RTR, {OF_RTR | MASK_MAX_DEST_RD_ATOMIC | MASK_MIN_RNR_TIMER, OF_RTR, 0},
+     {MASK_ALT_PATH | MASK_ACCESS | MASK_PKEY_INDEX, MASK_ALT_PATH | MASK_ACCESS | MASK_PKEY_INDEX,
+      MASK_PKEY_INDEX | MASK_QKEY}},
+    {S_RTR, S_RTS, {OF_RTS, MASK_SQ_PSN, MASK_SQ_PSN}, {LATER_RC, LATER, LATER_UD}},
+    {S_RTS, S_RTS, {0}, {LATER_RC, LATER, LATER_UD}},
+    {S_RTS, S_SQD, {0}, {MASK_SQD_NOTIFY, MASK_SQD_NOTIFY, MASK_SQD_NOTIFY}},
+    {S_SQD, S_RTS, {0}, {LATER_RC, LATER, LATER_UD}},
+    {S_SQE, S_RTS, {0}, {MASK_CUR_STATE, MASK_CUR_STATE | MASK_ACCESS, LATER_UD}},
+};
+// clang-format on
+
+// Returns false if there is no such transition, or not with these attributes.
+static bool is_transition(nic_qp_type_t type, uint32_t from, uint32_t to, uint32_t mask)
+{
+    if (to == S_RESET || to == S_ERR) {
+        return (mask & ~(uint32_t)(MASK_STATE | MASK_CUR_STATE)) == 0;
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(transitions); i++) {
+        const transition_t *const row = &transitions[i];
+        if (row->from == from && row->to == to) {
+            const uint32_t known = row->needs[type] | row->takes[type] | MASK_STATE;
+            return (mask & row->needs[type]) == row->needs[type] && (mask & ~known) == 0;
+        }
+    }
+    return false;
+}
+
 int app__program_modify_qp(app__program_t *program, program_call_t *call)
 {
     app__pr_qp_t *const qp = app__program_qp(program, call->handle);
@@ -249,23 +311,28 @@ int app__program_modify_qp(app__program_t *program, program_call_t *call)
         ((call->qp.mask & MASK_STATE) != 0 && call->qp.state >= SIM_COUNT_OF(states_of_nic))) {
         return EINVAL;
     }
-    take_attributes(&qp->attr, &call->qp);
     const nic_qp_state_t from = nic_qp_state(qp->qp);
     const nic_qp_state_t to =
         (call->qp.mask & MASK_STATE) != 0 ? states_of_nic[call->qp.state] : from;
-    if (to == from && (to == NIC_QPS_INIT || to == NIC_QPS_RTS || to == NIC_QPS_SQD)) {
+    if (!is_transition(qp->type, states_of_process[from], states_of_process[to], call->qp.mask)) {
+        return EINVAL;
+    }
+    const program_qp_t before = qp->attr;
+    take_attributes(&qp->attr, &call->qp);
+    if (to == from && to == NIC_QPS_INIT) {
         return 0;
     }
     nic_qp_attr_t attr;
-    const int error = to == NIC_QPS_RTR || to == NIC_QPS_RTS ? make_attr(program, qp, &attr) : 0;
-    if (error != 0) {
-        return error;
-    }
+    int error = to == NIC_QPS_RTR || to == NIC_QPS_RTS ? make_attr(program, qp, &attr) : 0;
     sim_message_t message;
-    const bool needed = to == NIC_QPS_RTR || (from == NIC_QPS_RTR && to == NIC_QPS_RTS);
-    if (nic_qp_modify(qp->qp, to, needed ? &attr : NULL, &message) != SIM_OK) {
+    const bool needed = to == NIC_QPS_RTR || to == NIC_QPS_RTS;
+    if (error == 0 && nic_qp_modify(qp->qp, to, needed ? &attr : NULL, &message) != SIM_OK) {
         (void)dprintf(program->process->err, "rocesim: ibv_modify_qp: %s\n", message.text);
-        return EINVAL;
+        error = EINVAL;
+    }
+    if (error != 0) {
+        qp->attr = before;
+        return error;
     }
     if (to == NIC_QPS_RESET) {
         qp->attr = (program_qp_t){0};
