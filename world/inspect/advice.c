@@ -324,14 +324,14 @@ static void advise_timeout(const world_t *world, world_warnings_t *out)
     world_text_t timeout;
     world_text_t setting;
     if (enough > config->timeout) {
-        snprintf(setting.text, sizeof(setting.text), "%u instead of %" PRIu64 ", or 0 for none",
+        snprintf(setting.text, sizeof(setting.text), "set nic.timeout to %u instead of %" PRIu64,
                  enough, config->timeout);
     } else {
-        snprintf(setting.text, sizeof(setting.text), "0, none");
+        snprintf(setting.text, sizeof(setting.text), "expected a shorter round trip");
     }
     world_warn(out, "timeout",
                "the round trip from %s to %s takes %s, longer than the retransmission "
-               "timeout of %s: everything is sent again; set nic.timeout to %s",
+               "timeout of %s: everything is sent again; %s",
                world->nics[worst.from].name, world->nics[worst.to].name,
                world_format_time(&trip, worst.round_trip_ps),
                world_format_time(&timeout, timeout_of(config)), setting.text);

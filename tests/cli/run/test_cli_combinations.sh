@@ -24,6 +24,12 @@ until: 50us
 topology: {star: {hosts: 3}}
 traffic: [incast: {senders: 2, bytes: 10KB, to: host0}]
 END
+cat >"$work/pauses.yaml" <<'END'
+topology: {star: {hosts: 9}}
+nic: {transport: irn, congestion-control: none}
+switch: {buffer: 1MB}
+traffic: [incast: {senders: 8, bytes: 1MB, to: host0}]
+END
 cat >"$work/planes.yaml" <<'END'
 until: 50us
 topology: {multi-plane: {planes: 2, leaves: 2, spines: 2, hosts-per-leaf: 2}}
@@ -70,8 +76,16 @@ expect "lossy-go-back-n" base switch.pfc.enabled=false switch.buffer=200KB
 expect "" base switch.pfc.enabled=false
 expect "no-timeout" base nic.timeout=0 switch.pfc.enabled=false
 expect "" base nic.timeout=0
-expect "irn-with-pfc" base nic.transport=irn
-expect "" base nic.transport=irn switch.pfc.enabled=false
+# Of IRN with PFC a run warns where a pause was sent.
+expect "" base nic.transport=irn
+for enabled in true false; do
+    rm -rf "$work/r"
+    "$ROCESIM" run "$work/pauses.yaml" --set switch.pfc.enabled=$enabled -o "$work/r" --quiet >/dev/null
+    [ "$(grep -c '"irn-with-pfc"' "$work/r/summary.json")" = "$([ $enabled = true ] && echo 1 || echo 0)" ] ||
+        fail "irn with PFC $enabled: $(grep '"kind"' "$work/r/summary.json")"
+done
+expect "lossy-place" base nic.ooo=place link.loss-rate=0.2
+expect "lossy-place" base nic.ooo=place switch.pfc.enabled=false switch.buffer=200KB
 for control in hpcc hpcc-pint; do
     expect "no-telemetry" base nic.congestion-control=$control switch.telemetry=false
     expect "" base nic.congestion-control=$control
