@@ -226,6 +226,8 @@ static void release(app_submitted_t *submitted, sim_time_t stop_ps)
         SIM_GROW(submitted->placed, submitted->placed_count, &submitted->placed_capacity);
         transfer->place = submitted->placed_count;
         submitted->placed[submitted->placed_count++] = transfer->number;
+        transfer->turns[0] = here->slots[0].turns++;
+        transfer->turns[1] = submitted->interfaces[transfer->destination].slots[1].turns++;
         if (here->last != NULL) {
             here->last->next = transfer;
             here->last = transfer;

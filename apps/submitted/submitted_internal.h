@@ -29,6 +29,7 @@ typedef struct app__submitted_transfer {
     uint32_t retransmitted; // packets
     uint32_t source_qp;     // numbers of queue pairs; 0: it has not begun
     uint32_t destination_qp;
+    uint32_t turns[2]; // among the transfers from its source, and to its destination, by place
     struct app__submitted_transfer *next; // to begin at its requester
     app__submitted_follower_t *followers;
     uint32_t leaders;          // transfers that have to end before it begins

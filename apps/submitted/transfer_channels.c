@@ -8,6 +8,7 @@
 #include "apps/submitted/submitted_internal.h"
 
 #define SLOTS (UINT32_C(1) << 19) // QP numbers of an interface for each direction
+#define TURNS (UINT32_C(1) << 16) // transfers of an interface until numbers are used again
 // The numbers of these transfers begin behind those of most applications. A NIC's table of queue
 // pairs grows with the largest number, so requesters and responders have every other number.
 #define FIRST_POSITION (UINT64_C(1) << 16)
@@ -79,22 +80,25 @@ static void grow_slots(app__submitted_slots_t *slots)
     }
     sim_free(slots->channels);
     slots->channels = channels;
-    slots->next = slots->capacity;
     slots->capacity = capacity;
 }
 
-// Takes a free slot, and makes it the channel's. Numbers are used again as late as possible.
-static uint32_t take_slot(app__submitted_slots_t *slots, app__submitted_channel_t *channel)
+// Takes the slot of a transfer's turn, or the next free one if a transfer of 2^16 turns before
+// still has it. So numbers do not depend on when nodes run within a window, nor on where a step
+// ends.
+static uint32_t take_slot(app__submitted_slots_t *slots, uint32_t turn,
+                          app__submitted_channel_t *channel)
 {
-    for (;;) {
-        for (uint32_t tried = 0; tried < slots->capacity; tried++) {
-            const uint32_t slot = slots->next++ & (slots->capacity - 1);
-            if (slots->channels[slot] == NULL) {
-                slots->channels[slot] = channel;
-                return slot;
-            }
+    uint32_t slot = turn % TURNS;
+    for (uint32_t tried = 0;; tried++) {
+        while (slot >= slots->capacity) {
+            grow_slots(slots);
         }
-        grow_slots(slots);
+        if (slots->channels[slot] == NULL) {
+            slots->channels[slot] = channel;
+            return slot;
+        }
+        slot = tried < slots->capacity && slot + 1 == slots->capacity ? 0 : slot + 1;
     }
 }
 
@@ -124,8 +128,9 @@ static app__submitted_channel_t *open_channel(app_submitted_t *submitted,
         .closed_ps = SIM_TIME_NEVER,
         .reuse = transfer->reuse,
         .priority = transfer->priority,
-        .source_slot = take_slot(&here->slots[0], own),
-        .destination_slot = take_slot(&submitted->interfaces[transfer->destination].slots[1], own),
+        .source_slot = take_slot(&here->slots[0], transfer->turns[0], own),
+        .destination_slot = take_slot(&submitted->interfaces[transfer->destination].slots[1],
+                                      transfer->turns[1], own),
     };
     if (submitted->channels != NULL) {
         submitted->channels->previous = own;

@@ -29,7 +29,7 @@ struct app__submitted_channel {
 typedef struct app__submitted_slots {
     app__submitted_channel_t **channels; // NULL: the number is free
     uint32_t capacity;                   // power of two
-    uint32_t next;                       // where to look for a free one
+    uint32_t turns;                      // number of transfers that were released so far
 } app__submitted_slots_t;
 
 extern const app__range_ops_t app__submitted_range_ops;

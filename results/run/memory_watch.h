@@ -11,7 +11,8 @@
 
 typedef struct results_memory_watch results_memory_watch_t;
 
-// Begins to watch. max_bytes: memory-max; SIM_AUTO: no limit, and the result is NULL.
+// Begins to watch a run of which no copies are forked. max_bytes: memory-max; SIM_AUTO: no limit,
+// and the result is NULL.
 results_memory_watch_t *results__memory_watch_begin(sim_t *sim, uint64_t max_bytes);
 // Ends watching and frees the watch, which may be NULL. Returns whether it interrupted the run.
 bool results__memory_watch_end(results_memory_watch_t *watch);

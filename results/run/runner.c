@@ -306,11 +306,16 @@ static void simulate(results_run_t *run)
     const double start_s = wall_s();
     run->clock.begun = time(NULL);
     const uint64_t memory_max_bytes = run->world->scenario->run.memory_max_bytes;
-    results_memory_watch_t *const watch =
-        results__memory_watch_begin(run->world->sim, memory_max_bytes);
-    const sim_ended_t ended = options->drive != NULL ? options->drive(run->world, options->ctx)
-                                                     : sim_run(run->world->sim);
-    const bool exceeded = results__memory_watch_end(watch);
+    sim_ended_t ended = SIM_ENDED_DONE;
+    bool exceeded = false;
+    if (options->drive != NULL) {
+        ended = options->drive(run->world, options->ctx); // its copies have no second thread
+    } else {
+        results_memory_watch_t *const watch =
+            results__memory_watch_begin(run->world->sim, memory_max_bytes);
+        ended = sim_run(run->world->sim);
+        exceeded = results__memory_watch_end(watch);
+    }
     if (options->ranks != NULL) {
         results__carry(run->world, span, run->observers);
     }

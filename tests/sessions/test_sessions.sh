@@ -39,6 +39,13 @@ for transport in uec-rud uec-rod mrc irn; do
     BINDING=socket within 20 python3 tests/sessions/client.py "$ROCESIM" "$work/$transport.yaml" \
         "$work/$transport" 1 >"$work/said" 2>&1 || fail "$transport: $(tail -n 5 "$work/said")"
 done
+# Where steps end changes neither times nor the digest.
+for scenario in fabric uec-rud irn; do
+    for seed in 1 2; do
+        within 20 python3 tests/sessions/steps.py "$ROCESIM" "$work/$scenario.yaml" $seed \
+            >"$work/said" 2>&1 || fail "steps, $scenario, $seed: $(tail -n 3 "$work/said")"
+    done
+done
 # Random calls, right and wrong, also where transfers fail, hosts have a detailed NIC, or run with switches.
 sed "s/congestion-control: dcqcn/model: detailed/" "$work/fabric.yaml" >"$work/detailed.yaml"
 sed "s/500ns/50ns/" "$work/fabric.yaml" >"$work/short.yaml"
