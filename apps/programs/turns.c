@@ -96,11 +96,13 @@ static void answer(app__pr_thread_t *thread, int descriptor)
         program->signals = 0;
     }
     const size_t count = SIM_MIN(program->event_count, (size_t)PROGRAM_EVENTS_MAX);
-    memcpy(shared->events, program->events, count * sizeof(*shared->events));
     shared->event_count = (uint32_t)count;
-    program->event_count -= count;
-    memmove(program->events, program->events + count,
-            program->event_count * sizeof(*program->events));
+    if (count != 0) {
+        memcpy(shared->events, program->events, count * sizeof(*shared->events));
+        program->event_count -= count;
+        memmove(program->events, program->events + count,
+                program->event_count * sizeof(*program->events));
+    }
     thread->parked = false;
     sim_timer_cancel(&program->node->sim, &thread->wait_timer);
     sim_progress(&program->node->sim);
