@@ -385,6 +385,12 @@ void nic_host_on_message(net_node_t *node, nic_message_fn fn, void *ctx)
     SIM_CHECK(fn != NULL && host->message_fn == NULL);
     host->message_fn = fn;
     host->message_ctx = ctx;
+    const sim_time_t wake_ps = node->sim.wake_ps;
+    if (host->one_port && wake_ps != SIM_TIME_NEVER) {
+        // Something is posted already: its wake becomes one of several.
+        node->sim.wake_ps = SIM_TIME_NEVER;
+        sim_wake(&node->sim, wake_ps, 0);
+    }
     host->one_port = false; // the loop for it expects packets only
 }
 
