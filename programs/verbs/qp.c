@@ -7,15 +7,21 @@
 
 #include "programs/verbs/objects.h"
 
+// Bytes that a work request may hold inline in any case: programs use what a device grants.
+#define INLINE_GRANTED 32u
 #define CAP_FLAGS_KNOWN                                               \
     ((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | \
                 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 
+static const program_device_t *device_of(const struct ibv_context *context)
+{
+    return &turn_shared->devices[((const verbs_device_t *)(const void *)context->device)->index];
+}
+
 // Returns 0, or EINVAL if the device does not have what a program asks for.
 static int check_cap(const struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
-    const program_device_t *truth =
-        &turn_shared->devices[((const verbs_device_t *)(const void *)context->device)->index];
+    const program_device_t *truth = device_of(context);
     const bool receives = attr->srq == NULL;
     if (attr->cap.max_send_wr > VERBS_MAX_QP_WR || attr->cap.max_send_sge > PROGRAM_SGES_MAX ||
         (receives &&
@@ -111,6 +117,10 @@ struct ibv_qp *verbs_create_qp(struct ibv_context *context, struct ibv_qp_init_a
     }
     if (error == 0) {
         qp->cap = attr->cap;
+        if (qp->cap.max_inline_data < INLINE_GRANTED) {
+            const uint32_t most = device_of(context)->inline_max;
+            qp->cap.max_inline_data = most < INLINE_GRANTED ? most : INLINE_GRANTED;
+        }
         qp->cap.max_send_sge = qp->cap.max_send_sge == 0 ? 1 : qp->cap.max_send_sge;
         qp->cap.max_recv_sge = qp->cap.max_recv_sge == 0 ? 1 : qp->cap.max_recv_sge;
         qp->signal_all = attr->sq_sig_all != 0;
