@@ -8,6 +8,7 @@
 
 #define BACKLOG_MAX 1024u
 #define IDS_MAX (1u << 20) // of a host
+#define TIMEOUT_MS_MAX 3600000u
 
 static uint32_t device_of_interface(const net_node_t *host, uint32_t interface)
 {
@@ -62,7 +63,9 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
         sim_node_t *const node = &manager->node->sim;
         id->peer_interface = 0;
         id->state = APP__CMA_RESOLVES;
-        sim_timer_arm(node, &id->timer, node->now_ps + cm->timeout_ms * (SIM_PS_PER_S / 1000));
+        sim_timer_arm(node, &id->timer,
+                      node->now_ps +
+                          SIM_MIN(cm->timeout_ms, TIMEOUT_MS_MAX) * (SIM_PS_PER_S / 1000));
         return 0;
     }
     if (id->device == PROGRAM_NO_DEVICE) {

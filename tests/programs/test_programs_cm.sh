@@ -98,6 +98,17 @@ run lossy 0
 prints lossy host0 'served 4 connections'
 grep -q 'link-loss' "$work/lossy.log" || fail "lossy: no frame was lost"
 
+# Mooncake's files come over the same QPs 1, and its first messages before the programs begin.
+{
+    sed '/^parameters:/,/^$/d' scenarios/mooncake/bench.yaml
+    printf '  - programs:\n      - {host: host0, command: "%s serve 1"}\n' "$program"
+    printf '      - {host: host1, command: "%s echo host0 beside", start: 1us}\n' "$program"
+} >"$work/beside.yaml"
+bench='traffic[0].mooncake-bench'
+run beside 0 --set "$bench.file=64MiB" --set "$bench.total=401408" --set "$bench.verify=off" \
+    --set "$bench.threads=1" --set "$bench.batch=4" --set "$bench.block=16KiB"
+prints beside host1 'echo "beside"'
+
 # What the network saw.
 if command -v tshark >/dev/null; then
     # shows NAME FILTER FIELD...: the fields of the frames that the filter takes, a frame a line.
@@ -158,6 +169,10 @@ if command -v rdma_server >/dev/null; then
     pair ucmatose "ucmatose -c 3 -C 5 -S 3000" "ucmatose -s host0 -c 3 -C 5 -S 3000" 'return status 0'
     pair migrate "ucmatose -m" "ucmatose -m -s host0" 'return status 0'
     pair udaddy "udaddy -c 2" "udaddy -s host0 -c 2" 'return status 0'
+    pair inline rdma_server "rdma_xclient -s host0 -p 7471" 'rdma_xclient: end 0'
+    pair threads "rping -s -C 3" "rping -c -v -a host0 -C 3" 'ping data: rdma-ping-2'
+    scenario rdma_server "rdma_client -s host0" >"$work/ipv6.yaml"
+    run ipv6 0 --set network.ipv6=true
     scenario "rdma_xclient -s host1 -c x" true >"$work/xrc.yaml"
     run xrc 1
     grep -q 'Operation not supported' "$work/xrc/programs/host0-0.err" || fail "XRC is not refused"
@@ -166,7 +181,7 @@ if command -v rdma_server >/dev/null; then
     grep -q 'Operation not supported' "$work"/multicast/programs/host0-0.* || fail "multicast is not refused"
 fi
 if command -v ib_write_bw >/dev/null; then
-    pair write_bw "ib_write_bw -R -F -n 100" "ib_write_bw -R -F -n 100 host0"
+    pair write_bw "ib_write_bw -R -F -n 50" "ib_write_bw -R -F -n 50 host0"
     pair send_lat "ib_send_lat -R -F -n 100" "ib_send_lat -R -F -n 100 host0"
     pair datagrams "ib_send_lat -R -F -n 100 -c UD" "ib_send_lat -R -F -n 100 -c UD host0"
 fi
