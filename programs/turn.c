@@ -427,8 +427,13 @@ static bool is_first_form(void)
     return first == NULL || *first == &turn_shared;
 }
 
-__attribute__((constructor)) static void begin(void)
+// Runs before the constructors of all other libraries (-z initfirst), so that they see simulated
+// time. The C library has not set its own variable then.
+__attribute__((constructor)) static void begin(int count, char **words, char **environment)
 {
+    (void)count;
+    (void)words;
+    environ = environ == NULL ? environment : environ;
     if (getenv(PROGRAM_ENVIRONMENT) == NULL || !is_first_form()) {
         return;
     }
