@@ -237,7 +237,7 @@ static void print_row(const app__coll_times_t *row, void (*write)(const char *te
     write(took, ctx);
     sim_free(took);
     sim_free(bytes);
-    if (isnan(row->bound_us) || row->bound_us <= 0 || row->mean_us <= 0) {
+    if (row->bound_by == NULL || row->bound_us <= 0 || row->mean_us <= 0) {
         return;
     }
     char *const bound =
