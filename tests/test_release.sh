@@ -46,7 +46,8 @@ if command -v apt-get >/dev/null; then
     apt-get "${apt[@]}" update >"$work/said" 2>&1 || fail "apt cannot read it: $(cat "$work/said")"
     apt-cache "${apt[@]}" policy rocesim | grep -q 'Candidate: [0-9]' || fail "apt does not offer rocesim"
 fi
-dpkg-deb -c "$one"/apt/pool/rocesim_*.deb | grep -q 'share/rocesim/scenarios/training/gpt.yaml' ||
+dpkg-deb -c "$one"/apt/pool/rocesim_*.deb >"$work/list"
+grep -q share/rocesim/scenarios/training/gpt.yaml "$work/list" ||
     fail "the package has no scenarios"
 
 # -- the wheel, in an empty environment, away from the tree

@@ -49,12 +49,14 @@ def glibc(files: list[Path]) -> tuple[int, int]:
 
 def licence(library: Path) -> tuple[str, Path] | None:
     """Returns the Debian package of a library, and the file of its licence."""
-    try:
-        package = output("dpkg", "-S", str(library.resolve())).split(":")[0]
-    except subprocess.CalledProcessError:
-        return None
-    path = Path("/usr/share/doc") / package / "copyright"
-    return (package, path) if path.exists() else None
+    path = str(library.resolve())
+    for name in (path, path.removeprefix("/usr")):  # packages name files from before /lib was /usr/lib
+        done = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            package = done.stdout.split(":")[0]
+            text = Path("/usr/share/doc") / package / "copyright"
+            return (package, text) if text.exists() else None
+    return None
 
 
 def files_of(build: Path, stage: Path) -> dict[str, Path]:
@@ -92,7 +94,7 @@ def main() -> int:
     stage = Path(tempfile.mkdtemp(prefix="rocesim-wheel-"))
     try:
         names = files_of(build, stage)
-        binary = [path for name, path in names.items() if name.startswith(("rocesim/bin", "rocesim/lib"))]
+        binary = [path for path in names.values() if path.read_bytes()[:4] == b"\x7fELF"]
         major, minor = glibc(binary)
         tag = f"py3-none-manylinux_{major}_{minor}_{os.uname().machine}"
         info = f"rocesim-{version}.dist-info"
