@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/programs/misfortune.c - a program that meets the misfortune that its first argument names.
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static void endless(void)
+{
+    for (volatile uint64_t i = 0;; i++) {
+    }
+}
+
+static void exit_badly(void)
+{
+    exit(3);
+}
+
+static void be_killed(void)
+{
+    kill(getpid(), SIGKILL);
+}
+
+static void crash(void)
+{
+    *(volatile int *)(uintptr_t)8 = 1;
+}
+
+static void send_segv(void)
+{
+    kill(getpid(), SIGSEGV);
+    sleep(1);
+}
+
+static void raise_segv(void)
+{
+    raise(SIGSEGV);
+    sleep(1);
+}
+
+static void send_ill(void)
+{
+    kill(getpid(), SIGILL);
+    sleep(1);
+}
+
+static void fork_once(void)
+{
+    const pid_t child = fork();
+    if (child < 0) {
+        perror("fork");
+        exit(4);
+    }
+    sleep(1);
+}
+
+static void fork_raw(void)
+{
+    // Not through the C library: nothing sees it.
+    if (syscall(SYS_fork) == 0) {
+        endless();
+    }
+}
+
+static void close_descriptors(void)
+{
+    for (unsigned int i = 0; i < 65536; i++) {
+        close((int)i);
+    }
+    sleep(1);
+    exit(0);
+}
+
+static void close_raw(void)
+{
+    syscall(SYS_close_range, 0u, ~0u, 0u);
+    sleep(1);
+}
+
+static void ignore_end(void)
+{
+    atexit(endless);
+    exit(0);
+}
+
+static void ignore_signals(void)
+{
+    for (int number = 1; number < 32; number++) {
+        (void)signal(number, SIG_IGN);
+    }
+    for (;;) {
+        sleep(1000);
+    }
+}
+
+static void print_much(void)
+{
+    static char line[65536];
+    memset(line, 'x', sizeof(line) - 1);
+    line[sizeof(line) - 1] = '\n';
+    for (int i = 0; i < 16384; i++) {
+        if (write(1, line, sizeof(line)) < 0) {
+            perror("write");
+            exit(5);
+        }
+    }
+}
+
+static void allocate_all(void)
+{
+    for (;;) {
+        char *const block = malloc(1u << 20);
+        if (block == NULL) {
+            fputs("no memory\n", stderr);
+            exit(6);
+        }
+        memset(block, 1, 1u << 20);
+    }
+}
+
+static void recurse(void)
+{
+    volatile char frame[65536];
+    memset((char *)frame, 1, sizeof(frame));
+    recurse();
+    frame[0] = 2;
+}
+
+static void sleep_long(void)
+{
+    sleep(100000);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*meet)(void);
+    } cases[] = {
+        {"exit", exit_badly},
+        {"killed", be_killed},
+        {"crash", crash},
+        {"segv", send_segv},
+        {"raise", raise_segv},
+        {"ill", send_ill},
+        {"fork", fork_once},
+        {"fork-raw", fork_raw},
+        {"endless", endless},
+        {"close", close_descriptors},
+        {"close-raw", close_raw},
+        {"ignore-end", ignore_end},
+        {"ignore-signals", ignore_signals},
+        {"print", print_much},
+        {"allocate", allocate_all},
+        {"recurse", recurse},
+        {"sleep", sleep_long},
+    };
+    for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (strcmp(argv[1], cases[i].name) == 0) {
+            cases[i].meet();
+            return 0;
+        }
+    }
+    return 99;
+}

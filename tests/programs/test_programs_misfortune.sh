@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# labels: plain
+# tests/programs/test_programs_misfortune.sh - programs that meet bad luck.
+#
+# Goal: each kind of misfortune ends the run with one clear message and status 1, and leaves no process; kills
+# of rocesim and of its programs at random times leave nothing either, and the peer of a program that was
+# killed gets an error. Method: misfortune.c meets what its argument names. Not pinned: processes that a
+# program makes by system calls of its own, in a session of their own.
+# Usage: SEED=N tests/programs/test_programs_misfortune.sh repeats the random kills.
+set -eu
+. tests/script.sh
+
+library=$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1
+name=misfortune$$ # of the program; processes that stay are found by it
+program=$work/$name
+[ -e "$library" ] && ${CC:-cc} -O1 -w tests/programs/misfortune.c -o "$program" 2>/dev/null || {
+    echo "skipped: a compiler or the library of programs is not there"
+    exit 77
+}
+RANDOM=${SEED:=$RANDOM}
+echo "SEED=$SEED"
+
+# gone WHAT: no process of the test is left, soon. Zombies belong to init.
+gone() {
+    for _ in $(seq 50); do
+        pgrep -r D,R,S,T -f "^$program" >/dev/null || return 0
+        sleep 0.1
+    done
+    fail "$1: a process is left: $(pgrep -a -f "^$program")"
+    pkill -KILL -f "^$program" || true
+}
+
+# two COMMAND COMMAND: prints a scenario with a program on each of two hosts.
+two() {
+    printf 'topology:\n  star: {hosts: 2}\n'
+    printf 'programs: {patience: %s, memory-max: 300MB, output-max: 1MB}\n' "${patience:-20s}"
+    printf 'traffic:\n  - programs:\n'
+    printf '      - {host: host0, command: "%s"}\n' "$1"
+    printf '      - {host: host1, command: "%s", start: 1ms}\n' "$2"
+}
+
+# meets CASE TEXT: the case ends with the text, once, and the other program ends well.
+meets() {
+    local status=0
+    two "${command:-$program $1}" true >"$work/case.yaml"
+    within 30 "$ROCESIM" run "$work/case.yaml" --programs -o "$work/case" >"$work/case.log" 2>&1 || status=$?
+    [ "$status" = 1 ] || fail "$1: status $status, expected 1"
+    [ "$(grep -c "traffic\[[01]\] (programs) failed: .*$2" "$work/case.log")" = 1 ] &&
+        [ "$(grep -c '(programs) failed' "$work/case.log")" = 1 ] || {
+        cut -c-300 "$work/case.log"
+        fail "$1: not one message '$2'"
+    }
+    gone "$1"
+    [ -e "$work/case/programs/host1-0.out" ] || fail "$1: the output of the other program is not there"
+    rm -rf "$work/case"
+}
+
+meets exit 'ended with status 3'
+meets killed 'killed by signal 9 (Killed)'
+meets crash 'killed by signal 11 (Segmentation fault)'
+meets segv 'killed by signal 11'
+meets raise 'killed by signal 11'
+meets ill 'killed by signal 4'
+meets recurse 'killed by signal 11'
+meets fork 'ended with status 4'
+meets close-raw 'closed the descriptors of the library'
+meets print 'programs.output-max'
+meets allocate 'ended with status 6'
+patience=1s meets endless 'no call for 1 s of real time'
+patience=1s meets ignore-end 'no call for 1 s of real time'
+command="$work/no-such-program" meets none 'cannot be started: No such file'
+command="$work" meets folder 'cannot be started: Permission denied'
+echo text >"$work/text"
+chmod +x "$work/text"
+command="$work/text" meets text 'cannot be started: Exec format error'
+# A child of a system call of its own ends with its parent.
+two "$program fork-raw" true >"$work/fork.yaml"
+within 30 "$ROCESIM" run "$work/fork.yaml" --programs >/dev/null 2>&1 || fail "fork-raw: a program failed"
+gone fork-raw
+# The library's descriptors cannot be closed by close(); signals that are ignored do not help.
+two "$program close" "$program ignore-signals" >"$work/ignore.yaml"
+status=0
+within 30 "$ROCESIM" run "$work/ignore.yaml" --programs --until 2s >"$work/ignore.log" 2>&1 || status=$?
+[ "$status" = 1 ] && grep -q 'traffic\[1\].*the run ended while the program was waiting' "$work/ignore.log" &&
+    ! grep -q 'traffic\[0\]' "$work/ignore.log" || fail "ignore-signals: $(cat "$work/ignore.log")"
+gone ignore-signals
+
+# rocesim is ended while it waits for a program: at once, with results; by SIGKILL without.
+patience=100s two "$program endless" "$program sleep" >"$work/wait.yaml"
+for signal in INT TERM KILL; do
+    rm -rf "$work/wait"
+    "$ROCESIM" run "$work/wait.yaml" --programs -o "$work/wait" >"$work/wait.log" 2>&1 &
+    pid=$!
+    for _ in $(seq 100); do
+        ! pgrep -f "^$program endless" >/dev/null || break
+        sleep 0.05
+    done
+    sleep 0.2
+    kill -"$signal" $pid
+    begin=$SECONDS
+    status=0
+    wait $pid 2>/dev/null || status=$?
+    [ $((SECONDS - begin)) -le 3 ] || fail "SIG$signal: rocesim took $((SECONDS - begin)) s to end"
+    gone "SIG$signal"
+    [ $signal != KILL ] || continue
+    [ $status = 1 ] || fail "SIG$signal: status $status, expected 1"
+    grep -q 'because the run was interrupted' "$work/wait.log" || fail "SIG$signal: $(cat "$work/wait.log")"
+    [ -e "$work/wait/summary.json" ] && [ -e "$work/wait/programs/host0-0.out" ] || fail "SIG$signal: no results"
+done
+
+# Kills at random times, of rocesim and of programs.
+command -v ib_write_bw >/dev/null || exit $((failures > 0))
+cp "$(command -v ib_write_bw)" "$work/$name-bw"
+bw=$work/$name-bw
+two "$bw -F -n 20000" "$bw -F -n 20000 host0" >"$work/kill.yaml"
+for round in $(seq "$(few 6 3)"); do
+    "$ROCESIM" run "$work/kill.yaml" --programs -o "$work/kill" >"$work/kill.log" 2>&1 &
+    pid=$!
+    sleep "0.$(printf %03d $((RANDOM % 1000)))"
+    who=$((RANDOM % 3))
+    case $who in
+    0) victim=$pid ;;
+    *) victim=$(pgrep -f "^$bw" | sed -n ${who}p) ;;
+    esac
+    [ -z "$victim" ] || kill -KILL "$victim" 2>/dev/null || true
+    status=0
+    wait $pid 2>/dev/null || status=$?
+    program=$bw gone "kill $round (victim $who)"
+    if [ $who != 0 ] && [ $status != 0 ]; then
+        [ $status = 1 ] && grep -q 'killed by signal 9' "$work/kill.log" ||
+            fail "kill $round: status $status: $(cat "$work/kill.log")"
+    fi
+done
+
+# The peer of a program that is killed sees what it would see on a network.
+printf '%s\n' "host0 $bw -F &" 'run 1ms' "host1 $bw -F host0 &" 'run 100us' 'kill host0-0 KILL' |
+    within 30 "$ROCESIM" shell --topology star:2 >"$work/reset.log" 2>&1 || true
+grep -q 'host1-0: the program ended with status 1' "$work/reset.log" || fail "the peer's socket did not end"
+command -v ibv_rc_pingpong >/dev/null || exit $((failures > 0))
+pingpong="ibv_rc_pingpong -d rocesim0 -g 0 -n 100000"
+printf '%s\n' "host0 $pingpong &" 'run 1ms' "host1 $pingpong host0 &" 'run 2ms' 'kill host0-0 KILL' |
+    within 30 "$ROCESIM" shell --topology star:2 >"$work/peer.log" 2>&1 || true
+grep -q 'host1-0 | .*(12)' "$work/peer.log" || fail "the peer saw no RETRY_EXC_ERR"
+exit $((failures > 0))
