@@ -18,8 +18,6 @@
 
 #include "programs/parts.h"
 
-#define STATUS_KILLED 137
-
 // A program that looks at a clock and does nothing else waits for time to pass. A look costs at
 // least this part of the time since it began, up to LOOKS_MAX_PS; and the simulation catches up
 // when a part of the time has passed, at the latest after LOOKS_AHEAD_PS.
@@ -84,7 +82,7 @@ void turn_fail(const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     turn_say("rocesim: %s", text);
-    turn_quit(STATUS_KILLED);
+    turn_quit(PROGRAM_STATUS_LOST);
 }
 
 static uint64_t thread_processor_ns(void)
@@ -157,7 +155,7 @@ static void exchange(program_call_t *call, int *descriptor)
         sent = syscall(SYS_sendto, control, "c", 1, MSG_NOSIGNAL, NULL, 0);
     } while (sent < 0 && errno == EINTR);
     if (sent != 1 || !receive_answer(descriptor) || turn_shared->killed != 0) {
-        turn_quit(STATUS_KILLED);
+        turn_quit(PROGRAM_STATUS_LOST);
     }
     *call = turn_shared->call;
     turn_shared->tid = tid;
@@ -275,7 +273,7 @@ void turn_begin_thread(int thread_control)
     control = thread_control;
     busy = 1; // as in a call: signals wait
     if (!receive_answer(NULL) || turn_shared->killed != 0) {
-        turn_quit(STATUS_KILLED);
+        turn_quit(PROGRAM_STATUS_LOST);
     }
     tid = (int)syscall(SYS_gettid);
     turn_shared->tid = tid;

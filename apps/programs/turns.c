@@ -7,6 +7,7 @@
 #include "kernel/steps.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -187,6 +188,13 @@ static void note_end(app__program_t *program, const char *fault)
     if (fault == NULL && !hello && WIFEXITED(status)) {
         fault = "the program ended without having loaded the library of simulated verbs; programs "
                 "that are linked statically, or that change their user, cannot be simulated";
+    }
+    if (fault == NULL && WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) {
+        fault = "the program was killed because it wrote a file longer than programs.output-max";
+    }
+    if (fault == NULL && WIFEXITED(status) && WEXITSTATUS(status) == PROGRAM_STATUS_LOST) {
+        fault = "the library of simulated verbs ended the program: the last line that it printed "
+                "says why, or the program closed the descriptors of the library";
     }
     program->ends_badly = fault != NULL;
     if (fault != NULL) {
