@@ -52,7 +52,7 @@ static const option_t options[] = {
     {"--events", true, 1u << CLI_TIMELINE, NULL},
     {"--packet", true, 1u << CLI_CAPTURE, NULL},
     {"--explain", false, 1u << CLI_RUN, NULL},
-    {"--programs", false, 1u << CLI_RUN, NULL},
+    {"--programs", false, 1u << CLI_RUN | FOR_STEPS, NULL},
     {"--what-if", false, 1u << CLI_EXPLAIN, NULL},
     {"--counters", true, 1u << CLI_EXPLAIN, NULL},
     {"--junit", true, 1u << CLI_EXPECT, NULL},

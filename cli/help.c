@@ -308,6 +308,7 @@ static const char help_shell[] =
     "                     in `rocesim params topology`.\n"
     "  -o DIR             Write the result files of `rocesim run -o DIR`, with what each\n"
     "                     program printed in DIR/programs.\n"
+    "  --programs         Start the programs of `traffic: programs`, too.\n"
     "  --set, --seed, --tie-seed, --until, --plugin, --yes, --json\n"
     "                     These options are those of `rocesim run`.\n"
     "\n"

@@ -90,6 +90,20 @@ static sim_err_t load(const cli_args_t *args, world_scenario_t **scenario, world
                                     args->override_count, scenario, error);
 }
 
+// Refuses a scenario with programs of its own: a file that somebody sends starts nothing by itself.
+static sim_err_t refuse_programs(const world_scenario_t *scenario, world_error_t *error)
+{
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        if (strcmp(scenario->traffic[i].ops->name, "programs") == 0) {
+            return world_fail(
+                error, SIM_ERR_INVALID, &scenario->traffic[i].place,
+                "traffic.programs: the scenario would start programs of its own, which "
+                "`rocesim check` lists; only `rocesim shell --programs` does that");
+        }
+    }
+    return SIM_OK;
+}
+
 // -- its lines
 
 static void run_lines(cli_shell_t *shell)
@@ -179,6 +193,9 @@ int cli_command_shell(const cli_args_t *args)
     sim_err_t result = load(args, &shell.scenario, &error);
     if (result == SIM_OK) {
         result = world_scenario_by_steps(shell.scenario, "a shell", &error);
+    }
+    if (result == SIM_OK && !args->starts_programs) {
+        result = refuse_programs(shell.scenario, &error);
     }
     if (result != SIM_OK) {
         world_scenario_destroy(shell.scenario);

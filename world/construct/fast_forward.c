@@ -5,6 +5,17 @@
 #include "world/construct/fast_forward.h"
 #include "world/overlays.h"
 
+// Returns whether processes of this machine take part, whose states the engine does not know.
+static bool has_programs(const world_scenario_t *scenario)
+{
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        if (strcmp(scenario->traffic[i].ops->name, "programs") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Returns why nothing of the run can be skipped; NULL: each span decides.
 static const char *barred(const world_t *world)
 {
@@ -13,6 +24,7 @@ static const char *barred(const world_t *world)
            : scenario->run.ties != WORLD_TIES_ROTOR      ? "ties"
            : scenario->network.draws != NET_DRAWS_PACKET ? "network.draws"
            : scenario->steps                             ? "sessions"
+           : has_programs(scenario)                      ? "programs"
            : world->skips.barred != NULL                 ? world->skips.barred
            : scenario->traffic_count > 1                 ? "several traffic entries"
            : scenario->capture_count > 0                 ? "captures"
@@ -46,5 +58,6 @@ bool world__skips_periods(const world_scenario_t *scenario)
 {
     return scenario->fast_forward.mode == WORLD_SKIP_EXACT && !scenario->steps &&
            scenario->run.ties == WORLD_TIES_ROTOR && scenario->network.draws == NET_DRAWS_PACKET &&
-           !has_steps(scenario) && scenario->capture_count == 0 && scenario->series_count == 0;
+           !has_programs(scenario) && !has_steps(scenario) && scenario->capture_count == 0 &&
+           scenario->series_count == 0;
 }
