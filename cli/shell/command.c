@@ -132,6 +132,7 @@ static void run_lines(cli_shell_t *shell)
         shell->bad_line = true;
     } else if (!terminal && !shell->leaves && !cli__shell_terminated()) {
         cli__shell_wait(shell);
+        (void)cli__shell_pass(shell, SIM_TIME_END, false);
     }
 }
 
@@ -146,8 +147,8 @@ static sim_ended_t drive(world_t *world, void *ctx)
     cli__shell_show_background(shell);
     const bool terminated = cli__shell_terminated();
     cli__shell_release_signals();
-    const sim_ended_t ended = sim_last_step(world->sim);
-    return terminated ? SIM_ENDED_INTERRUPTED : ended;
+    shell->ended = sim_last_step(world->sim);
+    return terminated ? SIM_ENDED_INTERRUPTED : shell->ended;
 }
 
 // -- the scenario that repeats it
@@ -177,7 +178,9 @@ static sim_err_t end(world_t *world, void *ctx, world_error_t *error)
     }
     world_run_config_t *const config = &shell->scenario->run;
     const sim_time_t until_ps = config->until_ps;
-    config->until_ps = SIM_MIN(shell->now_ps, until_ps);
+    if (shell->ended == SIM_ENDED_UNTIL) {
+        config->until_ps = SIM_MIN(shell->now_ps, until_ps);
+    }
     char *const text = world_scenario_resolved(shell->scenario);
     config->until_ps = until_ps;
     const sim_err_t result =

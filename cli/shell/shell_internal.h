@@ -27,6 +27,7 @@ typedef struct cli_shell {
     size_t program_capacity;
     app_t *foreground; // NULL: none
     char *folder;      // in which result files are being written; NULL: none are
+    sim_ended_t ended; // how the last step ended
     bool leaves;
     bool bad_line;
     world_error_t error;
