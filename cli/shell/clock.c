@@ -77,23 +77,24 @@ bool cli__shell_interrupted(void)
 const char *cli__shell_why_ends(const app_t *app, void *ctx)
 {
     cli_shell_t *const shell = ctx;
-    cli__shell_show_foreground(shell);
+    (void)cli__shell_show_foreground(shell);
     if (terminated != 0) {
         return "the program was ended while it was computing because the shell was ended";
     }
     // A second Ctrl-C ends what computes in the background.
     if (interrupts > (app == shell->foreground ? 0 : 1)) {
         interrupts = 0;
+        shell->ctrl_c++;
         return "the program was interrupted while it was computing";
     }
     return NULL;
 }
 
 // Passes Ctrl-C on to the program in the foreground, the second time as SIGKILL.
-static void interrupt_foreground(cli_shell_t *shell, unsigned *count)
+static void interrupt_foreground(cli_shell_t *shell)
 {
-    (*count)++;
-    app_programs_signal(shell->foreground, *count == 1 ? SIGINT : SIGKILL, shell->now_ps);
+    shell->ctrl_c++;
+    app_programs_signal(shell->foreground, shell->ctrl_c == 1 ? SIGINT : SIGKILL, shell->now_ps);
 }
 
 // -- time
@@ -141,13 +142,12 @@ cli_shell_passed_t cli__shell_pass(cli_shell_t *shell, sim_time_t to_ps, bool al
 {
     const sim_time_t until_ps = shell->scenario->run.until_ps;
     const bool to_time = shell->foreground == NULL && !all_programs && to_ps != SIM_TIME_END;
-    unsigned count = 0;
     while (any_runs(shell, all_programs) && shell->now_ps < to_ps) {
         if (shell->now_ps >= until_ps) {
             return CLI_SHELL_OVER;
         }
         const sim_ended_t ended = step(shell, SIM_MIN(to_ps, until_ps));
-        cli__shell_show_foreground(shell);
+        (void)cli__shell_show_foreground(shell);
         if (terminated != 0) {
             return CLI_SHELL_INTERRUPTED;
         }
@@ -156,7 +156,7 @@ cli_shell_passed_t cli__shell_pass(cli_shell_t *shell, sim_time_t to_ps, bool al
             if (shell->foreground == NULL) {
                 return CLI_SHELL_INTERRUPTED;
             }
-            interrupt_foreground(shell, &count);
+            interrupt_foreground(shell);
         } else if (ended == SIM_ENDED_DONE && to_time) {
             (void)sim_step(shell->world->sim, to_ps); // nothing happens up to there
             shell->now_ps = to_ps;

@@ -26,6 +26,7 @@ typedef struct cli_shell {
     size_t program_count;
     size_t program_capacity;
     app_t *foreground; // NULL: none
+    unsigned ctrl_c;   // number of times that Ctrl-C was pressed while it was in the foreground
     char *folder;      // in which result files are being written; NULL: none are
     sim_ended_t ended; // how the last step ended
     bool leaves;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK_BYTES 65536u
+#define CHUNK_BYTES ((size_t)256 << 10)
 
 app_t *cli__shell_next(const cli_shell_t *shell, size_t *i, app_programs_view_t *view)
 {
@@ -53,22 +53,23 @@ static void write_all(int descriptor, const char *bytes, size_t size)
     }
 }
 
-void cli__shell_show_foreground(cli_shell_t *shell)
+bool cli__shell_show_foreground(cli_shell_t *shell)
 {
     if (shell->foreground == NULL) {
-        return;
+        return false;
     }
     cli_shell_program_t *const state = state_of(shell, index_of(shell, shell->foreground));
     char bytes[CHUNK_BYTES];
+    bool more = false;
     fflush(stdout);
     for (int error = 0; error <= 1; error++) {
-        size_t size;
-        while ((size = app_programs_read(shell->foreground, error == 1, state->shown_bytes[error],
-                                         bytes, sizeof(bytes))) > 0) {
-            write_all(error == 1 ? STDERR_FILENO : STDOUT_FILENO, bytes, size);
-            state->shown_bytes[error] += size;
-        }
+        const size_t size = app_programs_read(shell->foreground, error == 1,
+                                              state->shown_bytes[error], bytes, sizeof(bytes));
+        write_all(error == 1 ? STDERR_FILENO : STDOUT_FILENO, bytes, size);
+        state->shown_bytes[error] += size;
+        more = more || size == sizeof(bytes);
     }
+    return more;
 }
 
 // Shows whole lines of a program, each behind its name; those of a program that has ended to the
@@ -142,11 +143,15 @@ static void print_over(const cli_shell_t *shell)
 static void wait_for_foreground(cli_shell_t *shell)
 {
     app_t *const app = shell->foreground;
+    shell->ctrl_c = 0;
     const cli_shell_passed_t passed = cli__shell_pass(shell, SIM_TIME_END, false);
     if (passed == CLI_SHELL_QUIET) {
         print_waiting(shell, app);
     } else if (passed == CLI_SHELL_OVER) {
         print_over(shell);
+    }
+    while (cli__shell_show_foreground(shell) && shell->ctrl_c == 0) {
+        shell->ctrl_c += cli__shell_interrupted();
     }
     app_programs_view_t view;
     shell->foreground = NULL;
