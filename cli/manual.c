@@ -64,7 +64,8 @@ static void put_roff(const char *text, size_t size, FILE *out)
 typedef struct page {
     FILE *out;
     bool synopsis; // the section SYNOPSIS is open
-    bool options;  // the section OPTIONS is open
+    bool options;  // the section OPTIONS or COMMANDS is open
+    bool commands; // it is COMMANDS
     bool inner;    // an entry inside an entry is open
     bool blank;    // the line before was blank
     bool groups;   // the page lists commands in groups, and a line that ends with a colon names one
@@ -135,9 +136,12 @@ static void put_line(page_t *page, const char *line, size_t size)
         fputc('\n', page->out);
         page->synopsis = true;
     } else if (begins_entry(line, size, indent)) {
-        if (!page->options) {
-            fputs(line[indent] == '-' ? ".SH OPTIONS\n" : ".SH COMMANDS\n", page->out);
+        const bool option = line[indent] == '-';
+        if (!page->options || (option && page->commands)) {
+            end_inner(page);
+            fputs(option ? ".SH OPTIONS\n" : ".SH COMMANDS\n", page->out);
             page->options = true;
+            page->commands = !option;
         }
         put_entry(page, line, size, indent);
         page->synopsis = false;

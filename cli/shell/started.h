@@ -8,8 +8,8 @@
 // Starts a command on a host, and waits for it unless it runs in the background.
 SIM_MUST_CHECK sim_err_t cli__shell_start(cli_shell_t *shell, const char *host, const char *command,
                                           bool background);
-// Copies to the terminal what the program in the foreground has printed since the last call, at most
-// some 100 KB: a program may print faster than a terminal shows. Returns whether more is left.
+// Copies to the terminal what the program in the foreground has printed since the last call, at
+// most some 100 KB: a program may print faster than a terminal shows. Returns whether more is left.
 bool cli__shell_show_foreground(cli_shell_t *shell);
 // Shows what programs in the background have printed since the last call, and which have ended.
 void cli__shell_show_background(cli_shell_t *shell);

@@ -106,7 +106,8 @@ for signal in INT TERM KILL; do
     [ $signal != KILL ] || continue
     [ $status = 1 ] || fail "SIG$signal: status $status, expected 1"
     grep -q 'because the run was interrupted' "$work/wait.log" || fail "SIG$signal: $(cat "$work/wait.log")"
-    [ -e "$work/wait/summary.json" ] && [ -e "$work/wait/programs/host0-0.out" ] || fail "SIG$signal: no results"
+    [ -e "$work/wait/summary.json" ] && [ -e "$work/wait/programs/host0-0.out" ] ||
+        fail "SIG$signal: no results"
 done
 
 # Kills at random times, of rocesim and of programs.

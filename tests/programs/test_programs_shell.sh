@@ -3,10 +3,11 @@
 # labels: plain
 # tests/programs/test_programs_shell.sh - `rocesim shell` with scripts, and at a terminal.
 #
-# Goal: equal scripts have equal digests, files and output; the scenario.yaml of a shell, run by `rocesim run`,
-# repeats everything that its lines did, faults among it; wrong lines end a script with status 2 and one
-# message. Method: scripts on the standard input; python's pty for Ctrl-C, Ctrl-D and completion. Not pinned:
-# what the programs print.
+# Goal: equal scripts have equal digests, files and output; the scenario.yaml of a shell repeats in `rocesim
+# run` everything that its lines did, faults among it; wrong lines end a script with status 2 and a message.
+# Method: scripts on the standard input; python's pty for Ctrl-C, Ctrl-D and completion. Not pinned: what the
+# programs print.
+# Rerun: ctest --test-dir build/release -R '^test_programs_shell$' --output-on-failure
 set -eu
 . tests/script.sh
 
@@ -67,7 +68,8 @@ for file in flows.csv events.csv ports.csv apps.csv captures/host0.pcap programs
 done
 grep -q 'link-down' "$work/first.out" || fail "no frame was lost on the link that went down"
 grep -q '^host0-0 | .*bytes in' "$work/first.out" || fail "the output in the background is not shown"
-grep -q '^[0-9.]* bytes in\|^800000 bytes' "$work/first.out" || fail "the output in the foreground is not shown"
+grep -q '^[0-9.]* bytes in\|^800000 bytes' "$work/first.out" ||
+    fail "the output in the foreground is not shown"
 
 # Left before its end, it is repeated up to that moment.
 (grep -v wait "$work/script"; echo exit) >"$work/left"
@@ -77,7 +79,8 @@ shell left "$work/traffic.yaml" -o "$work/left.d" <"$work/left" || fail "left: $
 
 # Without lines, a shell is a run.
 printf 'topology:\n  star: {hosts: 2}\ntraffic:\n  - programs:\n' >"$work/own.yaml"
-printf '      - {host: host%s, command: "%s", start: %sms}\n' 0 "$pingpong" 0 1 "$pingpong host0" 1 >>"$work/own.yaml"
+printf '      - {host: host%s, command: "%s", start: %sms}\n' 0 "$pingpong" 0 1 "$pingpong host0" 1 \
+    >>"$work/own.yaml"
 "$ROCESIM" run --programs "$work/own.yaml" >"$work/run.out" 2>&1 || fail "own.yaml fails"
 shell own --programs "$work/own.yaml" </dev/null || fail "an empty script fails: $(cat "$work/own.err")"
 [ "$(digest own)" = "$(digest run)" ] || fail "an empty script is no run"
@@ -91,9 +94,12 @@ grep -q 'host0-0 waits.*nothing else happens' "$work/alone.err" || fail "alone: 
 printf '%s\n' "host0 $pingpong" "host1 $pingpong host0" wait | shell both --topology star:2 ||
     fail "a server in the foreground: $(cat "$work/both.err")"
 shell status --topology star:2 <<<"host0 sh -c 'exit 7'" && fail "a program that fails: status 0"
-grep -q 'host0-0: the program ended with status 7' "$work/status.err" || fail "status: $(cat "$work/status.err")"
-printf '%s\n' 'host0 sleep 100 &' 'run 1s' 'kill host0-0' jobs time | shell kill --topology star:2 && fail "kill: 0"
-grep -q 'host0-0: the program was killed by signal 15' "$work/kill.out" || fail "kill: $(cat "$work/kill.out")"
+grep -q 'host0-0: the program ended with status 7' "$work/status.err" ||
+    fail "status: $(cat "$work/status.err")"
+printf '%s\n' 'host0 sleep 100 &' 'run 1s' 'kill host0-0' jobs time |
+    shell kill --topology star:2 && fail "kill: status 0"
+grep -q 'host0-0: the program was killed by signal 15' "$work/kill.out" ||
+    fail "kill: $(cat "$work/kill.out")"
 grep -q '^1.000 s$' "$work/kill.out" || fail "a signal takes time"
 
 # refused TEXT LINE...: the last line is refused before anything of it is done.
