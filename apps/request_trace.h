@@ -25,14 +25,15 @@ typedef struct app__mooncake_trace {
     uint64_t *ids;
     size_t id_count;
     size_t id_capacity;
-    size_t late;               // prompts whose timestamp is before an earlier prompt's
-    size_t untimed;            // prompts without a timestamp: all of them, or none
-    size_t unhashed;           // prompts without hash ids
-    bool with_decimals;        // a timestamp has decimals
-    bool with_unit;            // the names of the times say their unit
-    size_t turns;              // prompts that begin after another one has ended
-    size_t lengthless[2];      // prompts without the length of the input, of the output
-    size_t lengthless_line[2]; // of the first one
+    size_t late;                     // prompts whose timestamp is before an earlier prompt's
+    size_t untimed;                  // prompts without a timestamp: all of them, or none
+    size_t unhashed;                 // prompts without hash ids
+    bool with_decimals;              // a timestamp has decimals
+    bool with_unit;                  // the names of the times say their unit
+    size_t turns;                    // prompts that begin after another one has ended
+    size_t lengthless[2];            // prompts without the length of the input, of the output
+    size_t lengthless_line[2];       // of the first one
+    const char *const *length_names; // the file's names of both lengths; NULL: those of JSON lines
 } app__mooncake_trace_t;
 
 void app__mooncake_trace_fini(app__mooncake_trace_t *trace);

@@ -181,13 +181,13 @@ sim_err_t pcap_out_file_open(const char *path, uint32_t snaplen_bytes, const cha
                              pcap_out_file_t **file, sim_message_t *message)
 {
     *file = NULL;
-    if (snaplen_bytes > PCAP_OUT_SNAPLEN_BYTES_MAX) {
+    if (snaplen_bytes > PCAP_OUT_SNAPLEN_BYTES_MAX) { // libpcap reads no more
         return sim_fail(message, SIM_ERR_RANGE,
                         "snap length %" PRIu32 ", must be 0 (whole frames) to %u bytes",
                         snaplen_bytes, PCAP_OUT_SNAPLEN_BYTES_MAX);
     }
     pcap_out_file_t *const made = sim_alloc(sizeof(*made));
-    made->snaplen_bytes = snaplen_bytes != 0 ? snaplen_bytes : PCAP_OUT_SNAPLEN_BYTES_MAX;
+    made->snaplen_bytes = snaplen_bytes != 0 ? snaplen_bytes : PCAP_OUT_SNAPLEN_BYTES;
     made->pcap = open_dead(made->snaplen_bytes);
 
     sim_err_t error = SIM_OK;

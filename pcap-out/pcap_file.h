@@ -17,7 +17,8 @@ SIM_C_BEGIN
 typedef struct pcap_out_file pcap_out_file_t;
 
 // The snap length of files in which frames are not cut; no frame of rocesim is longer.
-#define PCAP_OUT_SNAPLEN_BYTES_MAX 65535u
+#define PCAP_OUT_SNAPLEN_BYTES 65535u      // of files that are to have whole frames
+#define PCAP_OUT_SNAPLEN_BYTES_MAX 262144u // of frames of other tools
 
 // Fails with SIM_ERR_INVALID and libpcap's message if the text is no filter of Ethernet frames.
 // NULL and "" accept every frame. libpcap looks up host names in the system's tables and name

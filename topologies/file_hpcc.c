@@ -91,6 +91,13 @@ static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
     while (sim_words_in_line(first_line) == 0 && sim_words_next_line(&first_line)) {
     }
     const size_t count = sim_words_in_line(first_line);
+    sim_words_t second_line = first_line;
+    if (count == 1 && sim_words_next_line(&second_line) && sim_words_in_line(second_line) >= 5) {
+        (void)sim_words_next(&first_line, &word);
+        return sim_word_fail(&reader->words, &word, reader->message, SIM_ERR_INVALID,
+                             "the first line has one number, as a list of flows does, expected "
+                             "those of nodes, switches and links");
+    }
     const bool reverie = count == 6 && ends_in_number(first_line, count);
     sim_err_t error = SIM_OK;
     size_t left = 0;

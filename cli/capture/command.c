@@ -21,10 +21,23 @@
 // A file in either format, which its name decides.
 typedef struct output {
     char *path;
-    pcap_out_ng_t *ng;     // NULL: pcap
-    pcap_out_file_t *pcap; // NULL: ng
-    uint64_t origin_s;     // from which the times of frames count
+    pcap_out_ng_t *ng;      // NULL: pcap
+    pcap_out_file_t *pcap;  // NULL: ng
+    uint64_t origin_s;      // from which the times of frames count
+    uint32_t snaplen_bytes; // of a pcap file
+    uint64_t cut;           // number of frames that are longer
 } output_t;
+
+// Returns the snap length that pcap needs for the frames of the interfaces that a file has named.
+static uint32_t snaplen_of(const pcap_out_reader_t *reader)
+{
+    uint32_t snaplen_bytes = PCAP_OUT_SNAPLEN_BYTES;
+    for (uint32_t i = 0; i < pcap_out_reader_interface_count(reader); i++) {
+        const uint32_t own_bytes = pcap_out_reader_interface(reader, i)->snaplen_bytes;
+        snaplen_bytes = SIM_MAX(own_bytes, snaplen_bytes);
+    }
+    return SIM_MIN(snaplen_bytes, PCAP_OUT_SNAPLEN_BYTES_MAX);
+}
 
 static bool is_ng(const char *path)
 {
@@ -37,11 +50,15 @@ static bool is_pcap(const char *path)
 }
 
 static sim_err_t output_open(const char *path, const char *comment, uint64_t origin_s,
-                             output_t *output, world_error_t *error)
+                             uint32_t snaplen_bytes, output_t *output, world_error_t *error)
 {
     world_shown_t shown;
     sim_message_t message;
-    *output = (output_t){.path = sim_strdup(path), .origin_s = origin_s};
+    *output = (output_t){
+        .path = sim_strdup(path),
+        .origin_s = origin_s,
+        .snaplen_bytes = snaplen_bytes,
+    };
     if (!is_ng(path) && !is_pcap(path)) {
         return world_fail(error, SIM_ERR_INVALID, NULL,
                           "rocesim capture: -o %s, expected a name that ends in .pcap, .pcapng, "
@@ -58,7 +75,7 @@ static sim_err_t output_open(const char *path, const char *comment, uint64_t ori
     const sim_err_t result =
         is_ng(path)
             ? pcap_out_ng_open(path, "rocesim " ROCESIM_VERSION, words, &output->ng, &message)
-            : pcap_out_file_open(path, 0, NULL, &output->pcap, &message);
+            : pcap_out_file_open(path, snaplen_bytes, NULL, &output->pcap, &message);
     if (result == SIM_OK && output->pcap != NULL) {
         pcap_out_file_set_origin(output->pcap, origin_s);
     }
@@ -94,10 +111,10 @@ static uint32_t output_interface(output_t *output, const pcap_out_read_interface
     return number;
 }
 
-static void output_frame(const output_t *output, uint32_t interface,
-                         const pcap_out_read_frame_t *frame)
+static void output_frame(output_t *output, uint32_t interface, const pcap_out_read_frame_t *frame)
 {
     if (output->pcap != NULL) {
+        output->cut += frame->captured_bytes > output->snaplen_bytes;
         pcap_out_file_append(output->pcap, frame->time_ps, frame->bytes, frame->captured_bytes,
                              frame->original_bytes);
         return;
@@ -126,6 +143,13 @@ static sim_err_t output_close(output_t *output, sim_err_t result, world_error_t 
     }
     if (result != SIM_OK && (output->ng != NULL || output->pcap != NULL)) {
         (void)remove(output->path); // bad input leaves nothing behind
+    }
+    if (result == SIM_OK && output->cut > 0) {
+        fprintf(stderr,
+                "warning: %s: %" PRIu64 " frame%s cut to %" PRIu32 " bytes, the snap length of "
+                "the file; expected -o with .pcapng\n",
+                output->path, output->cut, output->cut == 1 ? " is" : "s are",
+                output->snaplen_bytes);
     }
     sim_free(output->path);
     if (result == SIM_OK && closed != SIM_OK) {
@@ -250,9 +274,15 @@ static sim_err_t merge_all(merge_t *merge, world_error_t *error)
     if (result != SIM_OK) {
         return result;
     }
+    uint32_t snaplen_bytes = PCAP_OUT_SNAPLEN_BYTES;
+    for (size_t i = 0; i < merge->count; i++) {
+        const uint32_t own_bytes = snaplen_of(merge->inputs[i].reader);
+        snaplen_bytes = SIM_MAX(own_bytes, snaplen_bytes);
+    }
     const char *const comment =
         merge->count == 1 ? pcap_out_reader_comment(merge->inputs[0].reader) : "";
-    result = output_open(merge->path, comment, merge->origin_s, &merge->output, error);
+    result =
+        output_open(merge->path, comment, merge->origin_s, snaplen_bytes, &merge->output, error);
     if (result != SIM_OK) {
         return output_close(&merge->output, result, error);
     }
@@ -330,9 +360,9 @@ static sim_err_t open_part(split_t *split, const char *name, world_error_t *erro
     char *const file =
         world_capture_file_name(split->comments ? "{port}.pcapng" : "{port}.pcap", name);
     char *const path = sim_format("%s/%s", split->folder, file);
-    const sim_err_t result =
-        output_open(path, pcap_out_reader_comment(split->reader),
-                    pcap_out_reader_origin_s(split->reader), &part->output, error);
+    const sim_err_t result = output_open(path, pcap_out_reader_comment(split->reader),
+                                         pcap_out_reader_origin_s(split->reader),
+                                         snaplen_of(split->reader), &part->output, error);
     sim_free(path);
     sim_free(file);
     return result;
@@ -377,7 +407,7 @@ static sim_err_t split_file(split_t *split, world_error_t *error)
             result = know_interfaces(split, error);
         }
         if (result == SIM_OK && !end) {
-            const part_t *const part = &split->parts[split->part_of[frame.interface]];
+            part_t *const part = &split->parts[split->part_of[frame.interface]];
             output_frame(&part->output, part->numbers[frame.interface], &frame);
         }
     }

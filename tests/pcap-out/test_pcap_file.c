@@ -333,9 +333,9 @@ START_TEST(snap_length_has_a_range)
 {
     sim_message_t message = {.text = ""};
     pcap_out_file_t *file = NULL;
-    ck_assert_int_eq(pcap_out_file_open("/dev/null", 65536, NULL, &file, &message), SIM_ERR_RANGE);
-    ck_assert_ptr_nonnull(strstr(message.text, "snap length 65536"));
-    close_or_die(open_or_die("/dev/null", 65535, NULL));
+    ck_assert_int_eq(pcap_out_file_open("/dev/null", 262145, NULL, &file, &message), SIM_ERR_RANGE);
+    ck_assert_ptr_nonnull(strstr(message.text, "snap length 262145"));
+    close_or_die(open_or_die("/dev/null", 262144, NULL));
 }
 END_TEST
 

@@ -11,6 +11,7 @@
 #define NAME_MAX_BYTES 64u
 // Limit of timestamps, so that times after the latest prompt fit into sim_time_t.
 #define TIMESTAMP_MS_MAX UINT64_C(4000000000)
+#define EPOCH_MS_MAX UINT64_C(10000000000000) // of times that count from 1970
 #define TOKENS_MAX UINT64_C(100000000)
 
 // The latest prompt of a session.
@@ -36,7 +37,8 @@ typedef struct reader {
     app__mooncake_prompt_t *subs;
     size_t sub_count;
     size_t sub_capacity;
-    unsigned depth; // 1: within sub_requests
+    unsigned depth;    // 1: within sub_requests
+    uint64_t epoch_ms; // times in seconds count from this one
 } reader_t;
 
 static sim_err_t wrong(const reader_t *reader, size_t at, const char *what)
@@ -102,15 +104,17 @@ static sim_err_t take_number(reader_t *reader, uint64_t limit, uint64_t *value)
 
 // Reads a time in units of unit_ps as milliseconds and picoseconds; decimals count down to the
 // picosecond.
-static sim_err_t take_time(reader_t *reader, sim_time_t unit_ps, uint64_t *whole_ms,
-                           sim_time_t *rest_ps)
+static sim_err_t take_time(reader_t *reader, sim_time_t unit_ps, uint64_t ms_max,
+                           uint64_t *whole_ms, sim_time_t *rest_ps)
 {
     skip_space(reader);
     const size_t start = reader->at;
-    const uint64_t units_per_ms = SIM_PS_PER_MS / unit_ps;
+    const uint64_t units_per_ms = SIM_MAX(1, SIM_PS_PER_MS / unit_ps);
+    const uint64_t ms_per_unit = SIM_MAX(1, unit_ps / SIM_PS_PER_MS);
     uint64_t number = 0;
-    const sim_err_t error = take_digits(reader, start, TIMESTAMP_MS_MAX * units_per_ms, &number);
-    *whole_ms = number / units_per_ms;
+    const sim_err_t error =
+        take_digits(reader, start, ms_max / ms_per_unit * units_per_ms, &number);
+    *whole_ms = number / units_per_ms * ms_per_unit;
     *rest_ps = number % units_per_ms * unit_ps;
     if (error == SIM_OK && next(reader) == '.') {
         reader->at++;
@@ -127,15 +131,34 @@ static sim_err_t take_time(reader_t *reader, sim_time_t unit_ps, uint64_t *whole
     if (error == SIM_OK && (next(reader) == 'e' || next(reader) == 'E')) {
         return wrong(reader, start, "expected a time, such as 12 or 12.5");
     }
+    *whole_ms += *rest_ps / SIM_PS_PER_MS; // decimals of seconds
+    *rest_ps %= SIM_PS_PER_MS;
     return error;
+}
+
+// Reads a time in seconds, which may count from 1970, as those of vLLM do. Such times count from
+// the first one.
+static sim_err_t take_seconds(reader_t *reader, app__mooncake_prompt_t *prompt)
+{
+    const size_t start = reader->at;
+    uint64_t *const ms = &prompt->timestamp_ms;
+    const sim_err_t error =
+        take_time(reader, SIM_PS_PER_S, EPOCH_MS_MAX, ms, &prompt->timestamp_rest_ps);
+    if (reader->trace->count == 0 && *ms > TIMESTAMP_MS_MAX) {
+        reader->epoch_ms = *ms;
+    }
+    *ms -= SIM_MIN(reader->epoch_ms, *ms);
+    return error == SIM_OK && *ms > TIMESTAMP_MS_MAX
+               ? wrong(reader, start, "expected a time less than 46 days behind the first one")
+               : error;
 }
 
 // Reads a timestamp in ms; the file arrivals.c scales seconds.
 static sim_err_t take_timestamp(reader_t *reader, app__mooncake_prompt_t *prompt)
 {
     const size_t start = reader->at;
-    const sim_err_t error =
-        take_time(reader, SIM_PS_PER_MS, &prompt->timestamp_ms, &prompt->timestamp_rest_ps);
+    const sim_err_t error = take_time(reader, SIM_PS_PER_MS, TIMESTAMP_MS_MAX,
+                                      &prompt->timestamp_ms, &prompt->timestamp_rest_ps);
     const char *const point = memchr(reader->text + start, '.', reader->at - start);
     reader->trace->with_decimals = reader->trace->with_decimals || point != NULL;
     return error;
@@ -145,7 +168,7 @@ static sim_err_t take_delay(reader_t *reader, sim_time_t unit_ps, app__mooncake_
 {
     uint64_t whole_ms = 0;
     sim_time_t rest_ps = 0;
-    const sim_err_t error = take_time(reader, unit_ps, &whole_ms, &rest_ps);
+    const sim_err_t error = take_time(reader, unit_ps, TIMESTAMP_MS_MAX, &whole_ms, &rest_ps);
     prompt->delay_ps = whole_ms * SIM_PS_PER_MS + rest_ps;
     return error;
 }
@@ -264,18 +287,26 @@ static sim_err_t take_ids(reader_t *reader, app__mooncake_prompt_t *prompt)
 }
 
 enum { TIMESTAMP, INPUT, OUTPUT, IDS, SESSION, DELAY, SUBS, TOOL, MEMBERS };
-// The names of members: Mooncake's, and LLMServingSim's.
+// The names of members: Mooncake's, LLMServingSim's and vLLM's.
 static const struct {
     const char *name;
     unsigned member;
-    bool ns; // a time in ns
+    sim_time_t unit_ps; // of a time whose name says its unit; else 0
 } members[] = {
-    {"timestamp", TIMESTAMP, false},      {"input_length", INPUT, false},
-    {"output_length", OUTPUT, false},     {"hash_ids", IDS, false},
-    {"session_id", SESSION, false},       {"delay", DELAY, false},
-    {"arrival_time_ns", TIMESTAMP, true}, {"input_toks", INPUT, false},
-    {"output_toks", OUTPUT, false},       {"sub_requests", SUBS, false},
-    {"tool_duration_ns", TOOL, true},
+    {"timestamp", TIMESTAMP, 0},
+    {"input_length", INPUT, 0},
+    {"output_length", OUTPUT, 0},
+    {"hash_ids", IDS, 0},
+    {"session_id", SESSION, 0},
+    {"delay", DELAY, 0},
+    {"arrival_time_ns", TIMESTAMP, SIM_PS_PER_NS},
+    {"input_toks", INPUT, 0},
+    {"output_toks", OUTPUT, 0},
+    {"sub_requests", SUBS, 0},
+    {"tool_duration_ns", TOOL, SIM_PS_PER_NS},
+    {"arrival_time", TIMESTAMP, SIM_PS_PER_S},
+    {"prompt_len", INPUT, 0},
+    {"output_len", OUTPUT, 0},
 };
 
 // The contents of a line.
@@ -319,12 +350,16 @@ static sim_err_t take_member(reader_t *reader, line_t *line)
     if ((line->has & 1u << IDS) != 0 && (line->has & 1u << SUBS) != 0) {
         return wrong(reader, start, "hash_ids beside sub_requests, expected them in each of these");
     }
-    reader->trace->with_unit = reader->trace->with_unit || members[at].ns;
+    reader->trace->with_unit = reader->trace->with_unit || members[at].unit_ps != 0;
     switch (member) {
     case TIMESTAMP:
-        return members[at].ns ? take_time(reader, SIM_PS_PER_NS, &prompt->timestamp_ms,
-                                          &prompt->timestamp_rest_ps)
-                              : take_timestamp(reader, prompt);
+        if (members[at].unit_ps == SIM_PS_PER_S) {
+            return take_seconds(reader, prompt);
+        }
+        return members[at].unit_ps == 0
+                   ? take_timestamp(reader, prompt)
+                   : take_time(reader, members[at].unit_ps, TIMESTAMP_MS_MAX, &prompt->timestamp_ms,
+                               &prompt->timestamp_rest_ps);
     case INPUT:
         return take_number(reader, TOKENS_MAX, &prompt->input_tokens);
     case OUTPUT:
@@ -570,14 +605,15 @@ sim_err_t app__mooncake_trace_read(const char *name, const char *text, size_t si
 sim_err_t app__mooncake_trace_lengths(const app__mooncake_trace_t *trace, const char *name,
                                       const bool given[2], sim_message_t *message)
 {
-    static const char *const names[] = {"input_length", "output_length"};
+    static const char *const of_json[] = {"input_length", "output_length"};
+    const char *const *const names = trace->length_names != NULL ? trace->length_names : of_json;
     static const char *const settings[] = {", or prompt-tokens in the scenario",
                                            ", or output-tokens in the scenario"};
-    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+    for (size_t i = 0; i < SIM_COUNT_OF(of_json); i++) {
         if (trace->lengthless[i] > 0 && (given == NULL || !given[i])) {
             return sim_fail_in(message, SIM_ERR_INVALID, name, trace->lengthless_line[i], 1,
-                               "the request has no %s, expected input_length and output_length%s",
-                               names[i], given == NULL ? "" : settings[i]);
+                               "the request has no %s, expected %s and %s%s", names[i], names[0],
+                               names[1], given == NULL ? "" : settings[i]);
         }
     }
     return SIM_OK;

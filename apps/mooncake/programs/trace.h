@@ -10,7 +10,8 @@
 // timestamp (12 or 12.5; read as milliseconds) and hash_ids (below 2^64 or texts, in any order,
 // possibly repeated). Other members and empty lines are skipped. A prompt without timestamp whose
 // session_id an earlier one has begins `delay` ms after that one has ended. LLMServingSim's names
-// are input_toks, output_toks and arrival_time_ns, and sub_requests for the prompts of a session.
+// are input_toks, output_toks and arrival_time_ns, and sub_requests for the prompts of a session;
+// vLLM's are prompt_len, output_len and arrival_time, in seconds and perhaps since 1970.
 // Reads at most prompts_max prompts. A timestamp below an earlier one is raised to it, so that
 // prompts keep the order of the trace. A missing length is 0 and counted in `lengthless`. An error
 // message begins "NAME:LINE:COLUMN: ".

@@ -198,7 +198,8 @@ app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
     line.begin += strspn(line.begin, comma == '\t' ? " " : " \t");
     if (*line.begin == '{') {
         static const char *const names[] = {"\"input_length\"", "\"output_length\"",
-                                            "\"input_toks\"", "\"output_toks\""};
+                                            "\"input_toks\"",   "\"output_toks\"",
+                                            "\"prompt_len\"",   "\"output_len\""};
         for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
             if (has(line, names[i])) {
                 return APP__TRACE_MOONCAKE;
@@ -209,9 +210,10 @@ app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
     span_t cells[COLUMNS_MAX];
     size_t places[NEEDED];
     const size_t count = split(line, comma, cells);
-    for (size_t format = APP__TRACE_AZURE; format < SIM_COUNT_OF(dialects); format++) {
+    const size_t end = count <= COLUMNS_MAX ? SIM_COUNT_OF(dialects) : 0;
+    for (size_t format = APP__TRACE_AZURE; format < end; format++) {
         const dialect_t *const dialect = &dialects[format];
-        const size_t found = count <= COLUMNS_MAX ? find_columns(dialect, cells, count, places) : 0;
+        const size_t found = find_columns(dialect, cells, count, places);
         const bool optional =
             places[OUTPUT] == count || (dialect->untimed && places[TIME] == count);
         if (found == NEEDED || (found + 1 == NEEDED && optional)) {
@@ -482,6 +484,7 @@ static sim_err_t fill(reader_t *reader, uint64_t most, app__mooncake_trace_t *tr
             }
         }
     }
+    trace->length_names = &reader->dialect->columns[PROMPT];
     trace->late = reader->late;
     trace->unhashed = trace->count;
     trace->untimed = reader->untimed ? trace->count : 0;

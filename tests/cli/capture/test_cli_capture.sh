@@ -206,6 +206,19 @@ if command -v tshark >/dev/null; then
         fail "merge: $(seconds_of "$work/both.pcap")"
 fi
 
+# Frames of other tools may be longer than 65535 bytes, and where a file cannot hold them it says so.
+{
+    put 4 0xa1b2c3d4
+    put 2 2 4
+    put 4 0 0 262144 1
+    put 4 1700000000 0 70000 70000
+    head -c 70000 /dev/zero
+} >"$work/long.pcap"
+capture convert "$work/long.pcap" -o "$work/long.pcapng"
+capture convert "$work/long.pcapng" -o "$work/again.pcap" 2>"$work/err"
+[ -s "$work/err" ] && fail "a long frame: $(cat "$work/err")"
+[ "$(stat -c %s "$work/again.pcap")" = "$(stat -c %s "$work/long.pcap")" ] || fail "a long frame is cut"
+
 refused 'ends within a block' convert "$work/short.pcapng" -o "$work/no.pcap"
 refused 'does not begin like a capture' convert "$work/s.yaml" -o "$work/no.pcap"
 refused 'expected a name that ends in' convert "$work/one.pcap" -o "$work/no"

@@ -103,7 +103,16 @@ runs '"prompt_tokens": 48' ''
 printf '\xef\xbb\xbfarrived_at,num_prefill_tokens\n0.5,100\n1.5,50\n' >table
 runs '"prompt_tokens": 150' ', output-tokens: 64'
 printf 'topology: {star: {hosts: 4}}\ntraffic: [{serving: {trace: table, prefill: 1, decode: 1}}]\n' >s.yaml
-one "table:2:1: .*no output_length.*output-tokens" check s.yaml
+one "table:2:1: .*no num_decode_tokens, expected num_prefill_tokens.*output-tokens" check s.yaml
+printf '{"arrival_time": 17000000%s.5, "prompt_len": 7, "output_len": 3}\n' 00 02 04 >table # as vLLM has them
+runs '"prompt_tokens": 21' ''
+awk -F'[:,]' '/"sim_time_ps"/ { exit !($2 > 4e12 && $2 < 9e12) }' out/summary.json ||
+    fail "arrival_time is not read: $(grep sim_time out/summary.json)"
+awk 'BEGIN { for (i = 0; i < 70; i++) printf "column%d%s", i, i < 69 ? "," : "\n" }' >table
+one "no trace of requests" check s.yaml
+printf 'topology: {file: table}\ntraffic: [{incast: {bytes: 1MB}}]\n' >t.yaml
+printf '2\n0 1 3 100 1000000 2.0\n1 2 3 100 1000000 2.0\n' >table
+one "table:1:1: .*nodes, switches and links; the file is a list of flows" check t.yaml
 printf '{"requests": [{"input_length": 4, "output_length": 3}]}\n' >table
 one "a request in each line" check s.yaml
 printf '[{"input_length": 4, "output_length": 3}]\n' >table
