@@ -24,24 +24,38 @@
 #define PLAN_BYTES_MAX ((size_t)1 << 30)
 #define SCENARIO_BYTES_MAX ((size_t)64 << 20)
 
-// Returns the identity of a sweep: version, scenario and runs. A sweep continues only in a folder
-// of the same identity.
-static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
+// Returns what identifies the scenario: its file and the sum of its bytes.
+static char *scenario_identity(const cli_sweep_t *sweep, world_error_t *error)
 {
     char *bytes = NULL;
     size_t size = 0;
+    if (sweep->identity != NULL) {
+        return sim_strdup(sweep->identity);
+    }
     if (world_read_file(sweep->scenario, SCENARIO_BYTES_MAX, &bytes, &size, error) != SIM_OK) {
         return NULL;
     }
     const unsigned long sum = crc32(0, (const Bytef *)bytes, (uInt)size);
     sim_free(bytes);
+    return sim_format("%s %08lx", sweep->scenario, sum);
+}
+
+// Returns the identity of a sweep: version, scenario and runs. A sweep continues only in a folder
+// of the same identity.
+static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
+{
+    char *const identity = scenario_identity(sweep, error);
+    if (identity == NULL) {
+        return NULL;
+    }
     char *buffer = NULL;
     size_t length = 0;
     FILE *const out = open_memstream(&buffer, &length);
     SIM_CHECK(out != NULL);
     cli_sweep_t alone = *sweep; // ranks do not change results, so a sweep may go on with others
     alone.ranks = 1;
-    fprintf(out, "# rocesim %s, %s %08lx\n", ROCESIM_VERSION, sweep->scenario, sum);
+    fprintf(out, "# rocesim %s, %s\n", ROCESIM_VERSION, identity);
+    sim_free(identity);
     for (size_t i = 0; i < sweep->run_count; i++) {
         char *const line = cli_sweep_command(&alone, &sweep->runs[i]);
         fprintf(out, "%s\n", line);
@@ -121,9 +135,8 @@ static sim_err_t begin_folder(const cli_sweep_t *sweep, const char *text, world_
     return result;
 }
 
-// Creates the sweep's folder and locks it until the sweep's work is done. The caller releases
-// *lock, also on error.
-static sim_err_t take_folder(const cli_sweep_t *sweep, results_lock_t **lock, world_error_t *error)
+sim_err_t cli_sweep_take_folder(const cli_sweep_t *sweep, results_lock_t **lock,
+                                world_error_t *error)
 {
     *lock = NULL;
     char *const text = plan_text(sweep, error);
@@ -202,15 +215,16 @@ static int work(const cli_args_t *args, cli_sweep_t *sweep, unsigned jobs)
     return failed > 0 ? CLI_EXIT_FAILED : CLI_EXIT_DONE;
 }
 
-static sim_err_t take_jobs(const cli_args_t *args, unsigned *jobs, world_error_t *error)
+sim_err_t cli_sweep_take_jobs(const cli_args_t *args, unsigned *jobs, world_error_t *error)
 {
-    uint64_t number = 1;
+    uint64_t number = *jobs;
     sim_message_t message;
     if (args->jobs != NULL && (sim_parse_count(args->jobs, &number, &message) != SIM_OK ||
                                number == 0 || number > JOBS_MAX)) {
         world_shown_t shown;
-        return world_fail(error, SIM_ERR_RANGE, NULL, "rocesim sweep: -j is '%s', expected 1 to %u",
-                          world_show(&shown, args->jobs), JOBS_MAX);
+        return world_fail(error, SIM_ERR_RANGE, NULL, "rocesim %s: -j is '%s', expected 1 to %u",
+                          cli_command_name(args->command), world_show(&shown, args->jobs),
+                          JOBS_MAX);
     }
     *jobs = (unsigned)number;
     return SIM_OK;
@@ -223,7 +237,7 @@ int cli_command_sweep(const cli_args_t *args)
     cli_sweep_t sweep = {0};
     results_lock_t *lock = NULL;
     unsigned ranks = 1;
-    sim_err_t result = take_jobs(args, &jobs, &error);
+    sim_err_t result = cli_sweep_take_jobs(args, &jobs, &error);
     if (result == SIM_OK && args->ranks != NULL) {
         result = cli_ranks_wanted(args, &ranks, &error);
     }
@@ -237,7 +251,7 @@ int cli_command_sweep(const cli_args_t *args)
     int status = CLI_EXIT_DONE;
     if (result != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-    } else if (take_folder(&sweep, &lock, &error) != SIM_OK) {
+    } else if (cli_sweep_take_folder(&sweep, &lock, &error) != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else if (args->slurm) {
         print_slurm(&sweep, stdout); // its jobs fill the folder later, so it must exist now

@@ -426,6 +426,7 @@ void cli_sweep_fini(cli_sweep_t *sweep)
     for (size_t i = 0; i < sweep->point_count; i++) {
         free_texts(sweep->points[i].values, sweep->parameter_count);
         sim_free(sweep->points[i].places);
+        sim_free(sweep->points[i].scenario);
     }
     sim_free(sweep->points);
     for (size_t i = 0; i < sweep->run_count; i++) {
@@ -440,6 +441,7 @@ void cli_sweep_fini(cli_sweep_t *sweep)
     free_texts(sweep->columns, sweep->column_count);
     sim_free(sweep->seeds);
     sim_free(sweep->scenario);
+    sim_free(sweep->identity);
     world_document_destroy(sweep->document);
 }
 
@@ -447,22 +449,30 @@ void cli_sweep_fini(cli_sweep_t *sweep)
 
 char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
 {
+    const cli_sweep_point_t *const point = &sweep->points[run->point];
+    size_t own = 0;
+    while (point->settings != NULL && point->settings[own] != NULL) {
+        own++;
+    }
     const size_t most =
-        13 + 2 * (sweep->setting_count + sweep->parameter_count + sweep->override_count);
+        13 + 2 * (own + sweep->setting_count + sweep->parameter_count + sweep->override_count);
     char **const arguments = sim_alloc_array(most, sizeof(*arguments));
     size_t count = 0;
     arguments[count++] = sim_strdup("rocesim");
     arguments[count++] = sim_strdup("run");
-    arguments[count++] = sim_strdup(sweep->scenario);
+    arguments[count++] = sim_strdup(point->scenario != NULL ? point->scenario : sweep->scenario);
     arguments[count++] = sim_strdup("--quiet");
+    for (size_t i = 0; i < own; i++) {
+        arguments[count++] = sim_strdup("--set");
+        arguments[count++] = sim_strdup(point->settings[i]);
+    }
     for (size_t i = 0; i < sweep->setting_count; i++) {
         arguments[count++] = sim_strdup("--set");
         arguments[count++] = sim_strdup(sweep->settings[i]);
     }
     for (size_t i = 0; i < sweep->parameter_count; i++) {
         arguments[count++] = sim_strdup("--set");
-        arguments[count++] =
-            sim_format("%s=%s", sweep->parameters[i], sweep->points[run->point].values[i]);
+        arguments[count++] = sim_format("%s=%s", sweep->parameters[i], point->values[i]);
     }
     for (size_t i = 0; i < sweep->override_count; i++) {
         arguments[count++] = sim_strdup("--set");

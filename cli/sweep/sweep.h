@@ -9,6 +9,7 @@
 #define CLI_SWEEP_SWEEP_H
 
 #include "cli/args.h"
+#include "results/lock.h"
 #include "world/scenario.h"
 #include "world/yaml_tree.h"
 
@@ -19,6 +20,8 @@
 typedef struct cli_sweep_point {
     char **values;                // one per parameter, in the order of cli_sweep_t.parameters
     const world_place_t **places; // where the values stand in the file
+    char *scenario;               // file of this point alone; NULL: that of the sweep
+    const char *const *settings;  // "PATH=VALUE" for this point alone, ended by NULL; NULL: none
 } cli_sweep_point_t;
 
 typedef struct cli_sweep_run {
@@ -58,6 +61,7 @@ typedef struct cli_sweep {
     const world_override_t *overrides; // of the command line, for every run; borrowed
     size_t override_count;
     bool plugin_limits; // of every run; points are not checked before: that would load plug-ins
+    char *identity;     // what the folder must hold to go on with; NULL: the scenario's sum
 } cli_sweep_t;
 
 // Reads the sweep that the command line names, for the folder, checks each point as a scenario, and
@@ -66,6 +70,14 @@ typedef struct cli_sweep {
 SIM_MUST_CHECK sim_err_t cli_sweep_load(const cli_args_t *args, const char *folder, unsigned ranks,
                                         cli_sweep_t *sweep, world_error_t *error);
 void cli_sweep_fini(cli_sweep_t *sweep);
+
+// Creates the sweep's folder and locks it until the sweep's work is done. A folder with something
+// else in it is refused. The caller releases *lock, also on error.
+SIM_MUST_CHECK sim_err_t cli_sweep_take_folder(const cli_sweep_t *sweep, results_lock_t **lock,
+                                               world_error_t *error);
+// Reads the option -j; without it, *jobs stays what it is.
+SIM_MUST_CHECK sim_err_t cli_sweep_take_jobs(const cli_args_t *args, unsigned *jobs,
+                                             world_error_t *error);
 
 // Returns the arguments of a run's process, ended by NULL. Free with cli_sweep_arguments_free.
 char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run);
