@@ -20,17 +20,27 @@ typedef struct option {
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
 #define FOR_FILE                                                                  \
     (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT | \
-     1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT)
+     1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT | \
+     1u << CLI_ARENA)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)
 #define FOR_STEPS (1u << CLI_SHELL)
 #define FOR_PLUGIN                                                                          \
     (1u << CLI_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE | 1u << CLI_SWEEP | \
-     1u << CLI_PARAMS | 1u << CLI_SCHEMA | FOR_STEPS)
+     1u << CLI_PARAMS | 1u << CLI_SCHEMA | 1u << CLI_ARENA | FOR_STEPS)
 
 static const option_t options[] = {
     {"-o", true, FOR_RUN | FOR_FILE | FOR_STEPS, NULL},
     {"--output", true, FOR_RUN | FOR_FILE | FOR_STEPS, NULL},
-    {"-j", true, 1u << CLI_SWEEP, NULL},
+    {"-j", true, 1u << CLI_SWEEP | 1u << CLI_ARENA, NULL},
+    {"--jobs", true, 1u << CLI_SWEEP | 1u << CLI_ARENA, NULL},
+    {"--cc", true, 1u << CLI_ARENA, NULL},
+    {"--cells", true, 1u << CLI_ARENA, NULL},
+    {"--quick", false, 1u << CLI_ARENA, NULL},
+    {"--seeds", true, 1u << CLI_ARENA, NULL},
+    {"--hidden-seed", true, 1u << CLI_ARENA, NULL},
+    {"--baseline", true, 1u << CLI_ARENA, NULL},
+    {"--list", false, 1u << CLI_ARENA, NULL},
+    {"--show", true, 1u << CLI_ARENA, NULL},
     {"--print-jobs", false, 1u << CLI_SWEEP, NULL},
     {"--slurm", false, 1u << CLI_SWEEP, NULL},
     {"--kind", true, 1u << CLI_PLOT, NULL},
@@ -60,8 +70,8 @@ static const option_t options[] = {
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
     {"--plugin", true, FOR_PLUGIN, NULL},
-    {"--plugin-limits", false, 1u << CLI_RUN | 1u << CLI_SWEEP, NULL},
-    {"--set", true, FOR_SCENARIO | FOR_STEPS, NULL},
+    {"--plugin-limits", false, 1u << CLI_RUN | 1u << CLI_SWEEP | 1u << CLI_ARENA, NULL},
+    {"--set", true, FOR_SCENARIO | FOR_STEPS | 1u << CLI_ARENA, NULL},
     {"--seed", true, FOR_SCENARIO | FOR_STEPS, "\"seed\""},
     {"--tie-seed", true, FOR_SCENARIO | FOR_STEPS, "\"tie-seed\""},
     {"--until", true, FOR_SCENARIO | FOR_STEPS, "\"until\""},
@@ -74,10 +84,10 @@ static const option_t options[] = {
     {"--print-slurm", false, 1u << CLI_RUN, NULL},
     {"--yes", false, FOR_SCENARIO | FOR_STEPS, NULL},
     {"--progress", true, FOR_RUN, NULL},
-    {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
+    {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_ARENA | 1u << CLI_CALIBRATE, NULL},
     {"--json", false,
      FOR_RUN | FOR_STEPS | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
-         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW,
+         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW | 1u << CLI_ARENA,
      NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
@@ -107,6 +117,7 @@ static const struct {
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
+    {"arena", CLI_ARENA, 0, 0, "no operand"},
     {"timeline", CLI_TIMELINE, 1, 1, "one result folder"},
     {"capture", CLI_CAPTURE, 1, SIZE_MAX, "cut, merge, split, convert or follow, and files"},
     {"explain", CLI_EXPLAIN, 1, 1, "one result folder, or with --counters a topology file"},
@@ -258,6 +269,13 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--packet", &args->packet},
         {"--topology", &args->topology},
         {"-j", &args->jobs},
+        {"--jobs", &args->jobs},
+        {"--cc", &args->controls},
+        {"--cells", &args->cells},
+        {"--show", &args->show_cell},
+        {"--hidden-seed", &args->hidden_seed},
+        {"--baseline", &args->baseline},
+        {"--seeds", &args->seed_count}, // that of compare is a flag
         {"--listen", &args->listen},
         {"--token", &args->token},
         {"--clients", &args->clients},
@@ -281,12 +299,15 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--comments", &args->comments},
         {"--json", &args->json},
         {"--seeds", &args->seeds},
+        {"--list", &args->list_cells},
+        {"--quick", &args->quick},
         {"--csv", &args->csv},
         {"--markdown", &args->markdown},
         {"--outputs-markdown", &args->outputs_markdown},
         {"--man", &args->manual},
     };
-    for (size_t i = 0; option->override == NULL && i < SIM_COUNT_OF(texts); i++) {
+    const bool is_text = option->override == NULL && option->has_value;
+    for (size_t i = 0; is_text && i < SIM_COUNT_OF(texts); i++) {
         if (strcmp(option->name, texts[i].name) == 0) {
             *texts[i].value = value;
             return true;

@@ -15,6 +15,7 @@ typedef enum cli_command {
     CLI_PLOT,
     CLI_SCHEMA,
     CLI_SWEEP,
+    CLI_ARENA,
     CLI_CALIBRATE,
     CLI_META,
     CLI_DIFF,
@@ -55,7 +56,7 @@ typedef struct cli_args {
     const char *programs[2]; // diff: the programs that made A and B; NULL: this one
     const char *etcd;        // mooncake-meta; NULL: not given
     const char *memcached;   // mooncake-meta; NULL: not given
-    const char *jobs;        // sweep; NULL: not given
+    const char *jobs;        // sweep, arena; NULL: not given
     bool print_jobs;         // sweep
     bool slurm;              // sweep
     const char *progress;    // run; NULL: not given
@@ -71,6 +72,14 @@ typedef struct cli_args {
     const char *packet;   // capture follow; NULL: not given
     bool comments;        // capture split
     bool what_if;         // explain
+    const char *controls; // arena, as the next eight: --cc; NULL: not given
+    const char *cells;
+    const char *show_cell;
+    const char *hidden_seed;
+    const char *baseline;
+    const char *seed_count; // --seeds N
+    bool list_cells;
+    bool quick;
     bool starts_programs; // run
     const char *topology; // shell; NULL: not given
     bool explains;        // run

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/command.c - parses the command line and calls the function of the command.
 #include "cli/command.h"
+#include "cli/arena/arena.h"
 #include "cli/calibrate/calibrate.h"
 #include "cli/check.h"
 #include "cli/expect/expect.h"
@@ -208,7 +209,8 @@ static sim_err_t check_alone(const cli_args_t *args, world_error_t *error)
     const unsigned processes = cli_ranks_processes();
     const bool alone = args->command == CLI_HPCC || args->command == CLI_SWEEP ||
                        args->command == CLI_SERVE || args->command == CLI_SHELL ||
-                       args->command == CLI_CALIBRATE || args->command == CLI_EXPECT;
+                       args->command == CLI_CALIBRATE || args->command == CLI_EXPECT ||
+                       args->command == CLI_ARENA;
     if (!alone || processes < 2) {
         return SIM_OK;
     }
@@ -263,6 +265,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_convert(args);
     case CLI_SWEEP:
         return cli_command_sweep(args);
+    case CLI_ARENA:
+        return cli_command_arena(args);
     case CLI_CALIBRATE:
         return cli_command_calibrate(args);
     case CLI_DIFF:

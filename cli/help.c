@@ -26,6 +26,7 @@ static const char help_program[] =
     "  rocesim run SCENARIO -o DIR          simulate a scenario and write results to DIR\n"
     "  rocesim sweep SWEEP.yaml -o DIR      run a scenario over parameters and seeds\n"
     "  rocesim expect FILE.yaml             run scenarios and check what is expected of them\n"
+    "  rocesim arena --cc NAME,...          rank congestion controls in 40 scenarios\n"
     "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
     "  rocesim hpcc CONFIG.txt -o DIR       run a configuration of the HPCC ns-3 simulator\n"
     "  rocesim shell SCENARIO               start programs on simulated hosts, by hand\n"
@@ -389,6 +390,39 @@ static const char help_schema[] =
     "of scenario files for editors: every key with its values, default and meaning.\n"
     "--plugin FILE adds the parts of a plug-in (docs/plugins.md).\n";
 
+static const char help_arena[] =
+    "rocesim arena --cc NAME[,NAME...] [--quick] [-o DIR] [-j N] [--baseline FILE]\n"
+    "              [--hidden-seed N] [--seeds N] [--cells NAME[,NAME...]] [--json]\n"
+    "rocesim arena --list\n"
+    "rocesim arena --show CELL [--hidden-seed N]\n"
+    "\n"
+    "Lets congestion controls compete in about 40 small scenarios, the cells: incasts,\n"
+    "permutations, web search and storage, shared bottlenecks, round trips from 10 us to\n"
+    "10 ms, losses, failing links, 25 to 800 Gbps. The command ranks the controls by\n"
+    "slowdowns, goodput, fairness, queues, pauses, convergence and losses, and names\n"
+    "what is wrong with each. NAME is a value of nic.congestion-control; all stands for\n"
+    "those of the library.\n"
+    "\n"
+    "  --quick            Run each cell with one seed instead of five.\n"
+    "  --seeds N          Run each cell with N seeds.\n"
+    "  -o DIR             Write arena.json, arena.html, arena.tex, the cells and the\n"
+    "                     folders of all runs to DIR. The same command goes on with an\n"
+    "                     interrupted one. Without -o no file is left.\n"
+    "  -j N, --jobs N     Run N simulations at a time (2). Results stay the same.\n"
+    "  --baseline FILE    Compare with the controls of an earlier arena.json, which do not\n"
+    "                     run again. It must be of the same cells, seeds and settings.\n"
+    "  --hidden-seed N    Draw sizes, rates, delays and seeds of all cells from N, so that\n"
+    "                     a control is judged by cells that nobody tuned it for.\n"
+    "  --cells NAME,...   Run these cells only.\n"
+    "  --set PATH=VALUE   Set an attribute in all cells: nic.hpcc.eta=0.9.\n"
+    "  --list             Print the names of the cells.\n"
+    "  --show CELL        Print a cell as a scenario, which also runs alone.\n"
+    "  --json             Print arena.json instead of the table for people.\n"
+    "  --quiet            Print no progress line.\n"
+    "\n"
+    "The exit status is 1 if a run failed. docs/arena.md explains the cells, the metrics,\n"
+    "the score and the health of a control.\n";
+
 static const char help_calibrate[] =
     "rocesim calibrate PLAN.yaml [-o CONSTANTS.yaml] [--quiet]\n"
     "\n"
@@ -517,6 +551,8 @@ const char *cli_help_text(cli_command_t command)
         return help_schema;
     case CLI_SWEEP:
         return help_sweep;
+    case CLI_ARENA:
+        return help_arena;
     case CLI_CALIBRATE:
         return help_calibrate;
     case CLI_META:
