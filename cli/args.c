@@ -18,8 +18,8 @@ typedef struct option {
 } option_t;
 
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
-#define FOR_FILE                                                                  \
-    (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT | \
+#define FOR_FILE                                                                   \
+    (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT |  \
      1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT | \
      1u << CLI_ARENA)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)

@@ -290,6 +290,7 @@ static bool prints_data(const cli_args_t *args)
     return (args->command == CLI_COMPARE && args->csv) || args->command == CLI_TOPO ||
            args->command == CLI_CONVERT || args->command == CLI_TIMELINE ||
            args->command == CLI_SERVE || args->manual || args->shell != NULL ||
+           args->show_cell != NULL ||
            (args->command == CLI_SWEEP && (args->print_jobs || args->slurm));
 }
 

@@ -393,6 +393,7 @@ static const char help_schema[] =
 static const char help_arena[] =
     "rocesim arena --cc NAME[,NAME...] [--quick] [-o DIR] [-j N] [--baseline FILE]\n"
     "              [--hidden-seed N] [--seeds N] [--cells NAME[,NAME...]] [--json]\n"
+    "              [--plugin FILE]...\n"
     "rocesim arena --list\n"
     "rocesim arena --show CELL [--hidden-seed N]\n"
     "\n"
@@ -415,6 +416,8 @@ static const char help_arena[] =
     "                     a control is judged by cells that nobody tuned it for.\n"
     "  --cells NAME,...   Run these cells only.\n"
     "  --set PATH=VALUE   Set an attribute in all cells: nic.hpcc.eta=0.9.\n"
+    "  --plugin FILE      Compile or load a plug-in with controls (docs/plugins.md).\n"
+    "  --plugin-limits    Limit every run, as `rocesim run --plugin-limits` does.\n"
     "  --list             Print the names of the cells.\n"
     "  --show CELL        Print a cell as a scenario, which also runs alone.\n"
     "  --json             Print arena.json instead of the table for people.\n"

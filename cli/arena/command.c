@@ -25,6 +25,7 @@
 #define SEEDS 5u // so that the interval is t = 2.8 standard errors wide to each side
 #define SEEDS_MAX 1000u
 #define CONTROLS_MAX 100u
+#define PLUGIN_BYTES_MAX ((size_t)64 << 20)
 
 // -- options
 
@@ -179,7 +180,8 @@ static void take_suite(const cli_args_t *args, cli_arena_t *arena)
     }
     for (size_t i = 0; i < args->override_count; i++) {
         const char *const text = args->overrides[i].text;
-        sum = crc32(sum, (const Bytef *)text, (uInt)strlen(text) + 1);
+        const bool plugin = strncmp(text, "plugins[+]=", strlen("plugins[+]=")) == 0;
+        sum = plugin ? sum : crc32(sum, (const Bytef *)text, (uInt)strlen(text) + 1);
     }
     arena->suite = sim_format("%08lx", sum);
 }
@@ -235,7 +237,8 @@ static sim_err_t take_options(const cli_args_t *args, cli_arena_t *arena, uint64
     if (result == SIM_OK) {
         result = take_controls(args, arena, error);
     }
-    for (size_t k = 0; k < arena->control_count && result == SIM_OK; k++) {
+    // With limits, the plug-ins are loaded by the runs alone.
+    for (size_t k = 0; k < arena->control_count && result == SIM_OK && !args->plugin_limits; k++) {
         result = check_control(args, arena, arena->controls[k].name, error);
     }
     if (result == SIM_OK) {
@@ -246,6 +249,23 @@ static sim_err_t take_options(const cli_args_t *args, cli_arena_t *arena, uint64
 
 // -- runs
 
+// Returns a sum over the plug-ins: runs of another text of a plug-in are not gone on with.
+static unsigned long sum_of_plugins(const cli_args_t *args)
+{
+    unsigned long sum = 0;
+    for (size_t i = 0; i < args->plugin_count; i++) {
+        char *bytes = NULL;
+        size_t size = 0;
+        world_error_t ignored;
+        if (world_read_file(args->plugins[i], PLUGIN_BYTES_MAX, &bytes, &size, &ignored) ==
+            SIM_OK) {
+            sum = crc32(sum, (const Bytef *)bytes, (uInt)size);
+        }
+        sim_free(bytes);
+    }
+    return sum;
+}
+
 // Lists the runs: cell by cell, so that those of a cell end together; then control, then seed.
 static void list_runs(const cli_args_t *args, const cli_arena_t *arena, size_t controls,
                       const char *folder, cli_sweep_t *sweep)
@@ -253,13 +273,12 @@ static void list_runs(const cli_args_t *args, const cli_arena_t *arena, size_t c
     static const char *const parameter = "nic.congestion-control";
     sweep->folder = folder;
     sweep->ranks = 1;
-    sweep->identity = sim_format("arena %s", arena->suite);
+    sweep->identity = sim_format("arena %s %08lx", arena->suite, sum_of_plugins(args));
     SIM_APPEND(sweep->parameters, sweep->parameter_count, sweep->parameter_capacity,
                sim_strdup(parameter));
-    for (size_t i = 0; i < args->override_count; i++) {
-        SIM_APPEND(sweep->settings, sweep->setting_count, sweep->setting_capacity,
-                   sim_strdup(args->overrides[i].text));
-    }
+    sweep->overrides = args->overrides;
+    sweep->override_count = args->override_count;
+    sweep->plugin_limits = args->plugin_limits;
     sweep->point_count = arena->cell_count * controls;
     sweep->points = sim_alloc_array(sweep->point_count, sizeof(*sweep->points));
     sweep->run_count = sweep->point_count * arena->seed_count;
