@@ -132,10 +132,14 @@ static const char help_show[] =
 
 static const char help_new[] =
     "rocesim new NAME FILE\n"
+    "rocesim new paper DIR\n"
     "\n"
     "Copies a scenario that comes with rocesim into FILE, to be changed: `rocesim new\n"
     "training/gpt my.yaml`. Files that the scenario reads are copied into the same folder. The\n"
-    "command prints the names of all copies. It never replaces a file.\n";
+    "command prints the names of all copies. It never replaces a file.\n"
+    "\n"
+    "`rocesim new paper DIR` makes a folder with the artifact of a paper: a scenario, a sweep,\n"
+    "claims, a Makefile that makes every figure and table, and a README for evaluators.\n";
 
 static const char help_expect[] =
     "rocesim expect FILE.yaml... [-o DIR] [--junit FILE]\n"

@@ -34,6 +34,9 @@ char *cli_library_find(const char *name, world_error_t *error);
 // Returns the scenario that the file `beside` names, freed with sim_free: a file relative to its
 // folder, otherwise the library's scenario of that name; without either, the path of the former.
 char *cli_library_beside(const char *beside, const char *name);
+// Returns the folder of a template (a folder that `rocesim new` copies), freed with sim_free; NULL:
+// there is no template of that name.
+char *cli_library_template(const char *name);
 // Returns whether the library has a scenario of this name.
 bool cli_library_has(const char *name);
 

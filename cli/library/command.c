@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "world/parameters.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,9 +276,42 @@ static char *without_comments(const char *text)
     return bare;
 }
 
+// Copies the files of a template into a new folder.
+static sim_err_t copy_template(const char *folder, const char *to, world_error_t *error)
+{
+    if (mkdir(to, 0777) != 0) {
+        return errno == EEXIST ? world_fail(error, SIM_ERR_STATE, WORLD_FILE(to),
+                                            "exists, expected the name of a new folder")
+                               : world_fail(error, SIM_ERR_IO, WORLD_FILE(to),
+                                            "cannot make the folder: %s", strerror(errno));
+    }
+    struct dirent **files = NULL;
+    const int count = scandir(folder, &files, NULL, alphasort);
+    sim_err_t result = SIM_OK;
+    for (int i = 0; i < count; i++) {
+        char *const from = sim_format("%s/%s", folder, files[i]->d_name);
+        char *const copy = sim_format("%s/%s", to, files[i]->d_name);
+        if (files[i]->d_name[0] != '.' && result == SIM_OK) {
+            result = copy_beside(from, copy, error);
+        }
+        sim_free(copy);
+        sim_free(from);
+        free(files[i]);
+    }
+    free(files);
+    return result;
+}
+
 int cli_command_new(const cli_args_t *args)
 {
     world_error_t error;
+    char *const template = cli_library_template(args->operands[0]);
+    if (template != NULL) {
+        const sim_err_t copied = copy_template(template, args->operands[1], &error);
+        sim_free(template);
+        return copied == SIM_OK ? cli_finish_output(CLI_EXIT_DONE)
+                                : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
     const char *const to = args->operands[1];
     char *const path = cli_library_find(args->operands[0], &error);
     if (path == NULL) {

@@ -145,7 +145,8 @@ static void add_file(cli_library_t *library, const char *path)
 {
     const char *const inside = path + strlen(library->folder) + 1;
     const bool is_study = ends_with(inside, ".sh");
-    if ((!is_study && !ends_with(inside, ".yaml")) || strstr(inside, "constants/") != NULL) {
+    if ((!is_study && !ends_with(inside, ".yaml")) || strstr(inside, "constants/") != NULL ||
+        strncmp(inside, "templates/", strlen("templates/")) == 0) {
         return;
     }
     char *const question = question_of(path, is_study);
@@ -313,6 +314,20 @@ char *cli_library_beside(const char *beside, const char *name)
     }
     sim_free(path);
     return known;
+}
+
+char *cli_library_template(const char *name)
+{
+    char *const library = find_folder();
+    char *const folder = library != NULL && strchr(name, '/') == NULL && name[0] != '.'
+                             ? sim_format("%s/templates/%s", library, name)
+                             : NULL;
+    sim_free(library);
+    if (folder != NULL && is_folder(folder)) {
+        return folder;
+    }
+    sim_free(folder);
+    return NULL;
 }
 
 bool cli_library_has(const char *name)

@@ -86,8 +86,10 @@ static cli_sweep_point_t *add_point(cli_sweep_t *sweep)
 {
     SIM_GROW(sweep->points, sweep->point_count, &sweep->point_capacity);
     cli_sweep_point_t *const point = &sweep->points[sweep->point_count++];
-    point->values = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->values));
-    point->places = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->places));
+    *point = (cli_sweep_point_t){
+        .values = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->values)),
+        .places = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->places)),
+    };
     return point;
 }
 
