@@ -2,6 +2,7 @@
 // cli/processes.c - finds the library that programs load.
 #include "cli/processes.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -40,9 +41,39 @@ void cli_programs_allow(cli_programs_t *programs)
     }
 }
 
+// Returns whether a name is that of an output file of a program, HOST-N.out or HOST-N.err.
+static bool is_output(const char *name)
+{
+    const char *const dash = strrchr(name, '-');
+    const char *const dot = strrchr(name, '.');
+    return dash != NULL && dot != NULL && dot > dash + 1 &&
+           strspn(dash + 1, "0123456789") == (size_t)(dot - dash - 1) &&
+           (strcmp(dot, ".out") == 0 || strcmp(dot, ".err") == 0);
+}
+
+// Removes the output of an earlier run's programs, and the folder if nothing else is in it.
+static void remove_output(const char *programs)
+{
+    DIR *const opened = opendir(programs);
+    if (opened == NULL) {
+        return;
+    }
+    for (const struct dirent *entry = readdir(opened); entry != NULL; entry = readdir(opened)) {
+        char *const path = sim_format("%s/%s", programs, entry->d_name);
+        struct stat status;
+        if (is_output(entry->d_name) && lstat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+            (void)unlink(path);
+        }
+        sim_free(path);
+    }
+    closedir(opened);
+    (void)rmdir(programs);
+}
+
 sim_err_t cli_programs_save(const world_t *world, const char *folder, world_error_t *error)
 {
     char *const programs = sim_format("%s/programs", folder);
+    remove_output(programs);
     sim_message_t message;
     sim_err_t result = SIM_OK;
     bool made = false;

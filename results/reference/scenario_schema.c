@@ -298,6 +298,10 @@ static json_t *traffic_section(const world_registry_t *registry)
     for (const app_ops_t *const *ops = world_registry_apps(registry); *ops != NULL; ops++) {
         json_t *const app = of_table((*ops)->attrs);
         json_object_set_new(app, "description", json_string((*ops)->help));
+        if (strcmp((*ops)->name, "programs") == 0) { // also a list of programs
+            json_object_set_new(app, "type", types("object", "array", "null"));
+            json_object_set_new(app, "items", of_table((*ops)->attrs));
+        }
         put(map, (*ops)->name, app);
     }
     return list_of(map);
