@@ -14,8 +14,8 @@ typedef struct cli_programs {
 // Fills in a permission to start programs. It has no library if none lies beside this program or in
 // the folder lib/rocesim of its installation. The permission borrows from `programs`.
 void cli_programs_allow(cli_programs_t *programs);
-// Writes what the programs of a run have printed into DIR/programs, where folder is DIR, in the place
-// of the output of an earlier run.
+// Writes what the programs of a run have printed into DIR/programs, where folder is DIR. The output
+// of an earlier run is removed.
 SIM_MUST_CHECK sim_err_t cli_programs_save(const world_t *world, const char *folder,
                                            world_error_t *error);
 

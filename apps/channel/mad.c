@@ -90,7 +90,7 @@ static uint64_t get_bits(const uint8_t *data, uint32_t bit, uint32_t bits)
 {
     uint64_t value = 0;
     for (uint32_t i = bit; i < bit + bits; i++) {
-        value = value << 1 | (data[i / 8] >> (7 - i % 8) & 1u);
+        value = value << 1 | ((uint32_t)data[i / 8] >> (7 - i % 8) & 1u);
     }
     return value;
 }
