@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define DATA_AT 24u // behind the header of a management datagram
-#define FIRST APP__MAD_REQ
-#define KINDS (APP__MAD_SIDR_REP - APP__MAD_REQ + 1)
+#define FIRST 0x10  // APP__MAD_REQ
+#define KINDS (APP__MAD_SIDR_REP - FIRST + 1)
 #define GIDS_AT 56u // in a REQ: that of the sender, then that of the receiver
 #define GID_BYTES 16u
 

@@ -28,6 +28,7 @@ static void choose_device(app__cma_id_t *id)
     const uint32_t count = nic_count(manager->node);
     const net_node_t *const host = net_interface_node(manager->net, id->peer_interface);
     uint32_t device = device_of_interface(host, id->peer_interface);
+    SIM_CHECK(count != 0);
     device = device < count ? device : 0;
     if (manager->ports[device].endpoint->interface == id->peer_interface) {
         device = (device + 1) % count;

@@ -276,11 +276,13 @@ int cm_complete(cm_id_t *id)
         rdma_ack_cm_event(id->base.event);
         id->base.event = NULL;
     }
-    if (rdma_get_cm_event(id->base.channel, &id->base.event) != 0) {
+    struct rdma_cm_event *event = NULL;
+    if (rdma_get_cm_event(id->base.channel, &event) != 0 || event == NULL) {
         return -1;
     }
-    const int status = id->base.event->status;
-    if (id->base.event->event == RDMA_CM_EVENT_REJECTED) {
+    id->base.event = event;
+    const int status = event->status;
+    if (event->event == RDMA_CM_EVENT_REJECTED) {
         return cm_return(ECONNREFUSED);
     }
     return cm_return(status < 0 ? -status : status);
