@@ -34,7 +34,8 @@
 #define PROGRAM_POSTS_BYTES (UINT32_C(1) << 18) // of the ring of posts
 #define PROGRAM_NEVER UINT64_MAX
 #define PROGRAM_NO_THREAD UINT32_MAX
-#define PROGRAM_KEYS 1024u // counters of waits for keys
+#define PROGRAM_KEY_OF_PROCESSES 1u // is woken when a process that was forked ends
+#define PROGRAM_KEYS 1024u          // counters of waits for keys
 
 // -- calls
 
@@ -47,6 +48,8 @@ typedef enum program_op {
     PROGRAM_TIMER,      // in: timer. Sets or ends the timer of a signal
     PROGRAM_THREAD,     // begins a thread. out: handle (its number), and a descriptor: its control
                         // socket. EAGAIN: the host has no core for it
+    PROGRAM_FORK,       // as PROGRAM_THREAD, for the first thread of a process
+    PROGRAM_FORKED,     // in: handle, status (the kernel's number of the process; -1: none)
     PROGRAM_THREAD_END, // in: status (the kernel's number). The thread ends after the answer
     PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
                         // handle (a thread's number, plus 1): it looks at its signals again
@@ -109,7 +112,8 @@ enum {
     PROGRAM_AT_SPIN_LOCK,
     PROGRAM_AT_ONCE,
     PROGRAM_AT_FUTEX,
-    PROGRAM_AT_END, // of a thread
+    PROGRAM_AT_END,       // of a thread
+    PROGRAM_AT_PROCESSES, // ends of processes
 };
 
 typedef struct program_wait {
@@ -349,11 +353,13 @@ typedef struct program_shared {
     uint64_t now_ps;  // by the simulator: the program's time at its answer
     uint64_t lead_ps; // by the library: cost since then. 0 at each answer
     uint64_t signals; // by the simulator: bit n is set if signal n is due. Cleared by the library
-    uint32_t sockets_written; // by the library: it wrote to, closed or shut down a socket
-    uint32_t killed;          // by the simulator: the run ends, and so does the process
-    int32_t tid;              // by the library: the kernel's number of the thread
-    uint32_t alone;           // by the simulator: no other thread can run before the next call
-    uint32_t at_descriptors;  // by the simulator: number of other threads that wait for descriptors
+    uint32_t sockets_written;   // by the library: it wrote to, closed or shut down a socket
+    uint64_t memory_used_bytes; // by the library: of the memory file, by all processes
+    uint32_t many;              // by the library: there is more than one thread or process
+    uint32_t killed;            // by the simulator: the run ends, and so does the process
+    int32_t tid;                // by the library: the kernel's number of the thread
+    uint32_t alone;             // by the simulator: no other thread can run before the next call
+    uint32_t at_descriptors; // by the simulator: number of other threads that wait for descriptors
     uint32_t key_waits[PROGRAM_KEYS]; // by the library: threads that wait for keys, by their hash
     program_call_t call;
     program_cm_t cm;      // of PROGRAM_CM

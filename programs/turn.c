@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "programs/parts.h"
+#include "programs/threads/threads.h"
 
 // A program that looks at a clock and does nothing else waits for time to pass. A look costs at
 // least this part of the time since it began, up to LOOKS_MAX_PS; and the simulation catches up
@@ -289,6 +290,13 @@ void turn_end_thread(void)
     tid = 0;
 }
 
+void turn_prepare_exec(void)
+{
+    if (control != PROGRAM_CONTROL_FD) {
+        syscall(SYS_dup2, control, PROGRAM_CONTROL_FD);
+    }
+}
+
 void turn_catch_up(void)
 {
     if (turn_shared->alone == 0 && busy == 0 &&
@@ -449,6 +457,7 @@ __attribute__((constructor)) static void begin(int count, char **words, char **e
     if (turn_shared->version != PROGRAM_VERSION) {
         turn_fail("the library of programs is of another version than rocesim");
     }
+    threads_many = turn_shared->many != 0;
     allow_descriptors();
     (void)on_exit(end_at_exit, NULL);
     parts_begin();

@@ -92,6 +92,9 @@ void turn_begin_thread(int control);
 // Ends the calling thread for the simulator. It may make no call any more.
 void turn_end_thread(void);
 
+// Gives the socket of the calling thread the number at which another program looks for it.
+void turn_prepare_exec(void);
+
 // Returns the program's time since the simulation began.
 uint64_t turn_now_ps(void);
 

@@ -122,6 +122,7 @@ app__cma_id_t *app__cma_new(app__cma_t *manager, app__program_t *program)
     *id = (app__cma_id_t){
         .manager = manager,
         .program = program,
+        .process = program->process,
         .number = manager->first_number + (uint32_t)manager->id_count,
         .device = PROGRAM_NO_DEVICE,
     };

@@ -41,7 +41,8 @@ typedef enum app__cma_event {
 typedef struct app__cma_id {
     app__cma_t *manager;
     app__program_t *program;
-    uint32_t number; // on its host: the handle, and the local communication ID
+    app__process_t *process; // gets its events
+    uint32_t number;         // on its host: the handle, and the local communication ID
     app__cma_state_t state;
     uint32_t port_space;
     bool datagrams;

@@ -24,7 +24,7 @@ static sim_time_t time_of_code(uint32_t code)
 static void push(app__cma_id_t *id, const program_cm_t *event)
 {
     SIM_APPEND(id->events, id->event_count, id->event_capacity, *event);
-    app__program_event(id->program, PROGRAM_EVENT_CM, id->number);
+    app__program_event_of(id->process, id->program, PROGRAM_EVENT_CM, id->number);
 }
 
 void app__cma_push(app__cma_id_t *id, app__cma_event_t event, int status)
@@ -437,6 +437,7 @@ static void take_request(const arrival_t *arrival)
         return;
     }
     app__cma_id_t *const id = app__cma_new(manager, listener->program);
+    id->process = listener->process;
     id->port_space = listener->port_space;
     id->datagrams = listener->datagrams;
     note_request(id, arrival);

@@ -26,10 +26,16 @@
 typedef struct app__pr_timer {
     sim_timer_t timer;
     app__program_t *program;
+    app__process_t *process;
     uint64_t id;
     sim_time_t every_ps;
     int32_t signal;
 } app__pr_timer_t;
+
+typedef struct app__pr_event {
+    program_event_t event;
+    app__process_t *process; // that gets it
+} app__pr_event_t;
 
 typedef enum app__pr_state {
     APP__PR_WAITS_FOR_START,
@@ -60,12 +66,12 @@ struct app__program {
     sim_message_t *awaited;   // place for what they wait for, in words
 
     // the process
-    app__process_t *process; // NULL: not begun
+    app__process_t *first_process; // NULL: not begun
+    app__process_t *process;       // of the thread that has the turn; else the first one
     app__pr_state_t state;
-    program_event_t *events; // not yet given to the process
+    app__pr_event_t *events; // not yet given to their processes
     size_t event_count;
     size_t event_capacity;
-    uint64_t signals;
     bool ends_badly;          // for another reason than its exit status
     sim_message_t end;        // how it ended
     sim_timer_t signal_timer; // of app_programs_signal

@@ -22,7 +22,10 @@ struct app__process {
     size_t mapping_capacity;
     int out; // files without a name
     int err;
-    bool hello; // the library has reported
+    bool hello;           // the library has reported
+    uint32_t number;      // of its addresses, among the processes of the host
+    uint64_t signals;     // that are due
+    app__process_t *next; // that was forked
 };
 
 typedef struct app__mapping {

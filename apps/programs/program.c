@@ -2,6 +2,7 @@
 // apps/programs/program.c - programs as an application: attributes, creation and report
 // (docs/models/programs.md).
 #include "apps/programs/process_verbs.h"
+#include "apps/programs/threads/forks.h"
 #include "apps/programs/turns.h"
 #include "apps/programs/verbs/events.h"
 #include "apps/programs/verbs/posts.h"
@@ -241,6 +242,8 @@ sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
     };
     sim_err_t error = app__process_create(&plan, &program->process, message);
     if (error == SIM_OK) {
+        program->first_process = program->process;
+        program->process->number = program->number;
         fill_shared(program, program->process->shared);
         error = app__process_start(program->process, &plan, message);
     }
@@ -339,7 +342,8 @@ static void program_destroy(app_t *app)
 {
     app__program_t *const program = (app__program_t *)(void *)app;
     app_programs_stop(app);
-    app__process_destroy(program->process);
+    app__forks_destroy(program);
+    app__process_destroy(program->first_process);
     for (size_t i = 0; i < program->cq_count; i++) {
         sim_free(program->cqs[i]->taken);
         sim_free(program->cqs[i]->times);

@@ -3,6 +3,7 @@
 #include "apps/programs/turns.h"
 #include "apps/programs/cm.h"
 #include "apps/programs/process_verbs.h"
+#include "apps/programs/threads/forks.h"
 #include "apps/programs/verbs/posts.h"
 #include "kernel/steps.h"
 
@@ -27,8 +28,16 @@ void app__program_notice(app__program_t *program, uint32_t reason)
 
 void app__program_event(app__program_t *program, uint32_t kind, uint32_t handle)
 {
+    const app__pr_cq_t *const cq = kind == 0 ? app__program_cq(program, handle) : NULL;
+    app__program_event_of(cq == NULL ? program->first_process : cq->owner->process, program, kind,
+                          handle);
+}
+
+void app__program_event_of(app__process_t *process, app__program_t *program, uint32_t kind,
+                           uint32_t handle)
+{
     SIM_APPEND(program->events, program->event_count, program->event_capacity,
-               ((program_event_t){kind, handle}));
+               ((app__pr_event_t){{kind, handle}, process}));
     app__program_notice(program, PROGRAM_ON_EVENT);
 }
 
@@ -38,7 +47,7 @@ static void timer_is_due(sim_node_t *node, sim_timer_t *timer)
 {
     app__pr_timer_t *const due = SIM_CONTAINER_OF(timer, app__pr_timer_t, timer);
     if (due->signal > 0) {
-        due->program->signals |= UINT64_C(1) << due->signal;
+        due->process->signals |= UINT64_C(1) << due->signal;
     }
     if (due->every_ps != 0) {
         sim_timer_arm(node, timer, node->now_ps + due->every_ps);
@@ -55,11 +64,12 @@ static int set_timer(app__program_t *program, program_timer_t *wish)
     }
     app__pr_timer_t *timer = NULL;
     for (size_t i = 0; i < program->timer_count && timer == NULL; i++) {
-        timer = program->timers[i]->id == wish->id ? program->timers[i] : NULL;
+        app__pr_timer_t *const some = program->timers[i];
+        timer = some->id == wish->id && some->process == program->process ? some : NULL;
     }
     if (timer == NULL) {
         timer = sim_alloc(sizeof(*timer));
-        *timer = (app__pr_timer_t){.program = program, .id = wish->id};
+        *timer = (app__pr_timer_t){.program = program, .process = program->process, .id = wish->id};
         sim_timer_init(&timer->timer, timer_is_due);
         SIM_APPEND(program->timers, program->timer_count, program->timer_capacity, timer);
     }
@@ -79,6 +89,24 @@ static int set_timer(app__program_t *program, program_timer_t *wish)
 
 // -- answers
 
+// Puts the events of the thread's process into its answer.
+static void give_events(const app__pr_thread_t *thread)
+{
+    app__program_t *const program = thread->program;
+    program_shared_t *const shared = program->process->shared;
+    size_t kept = 0;
+    shared->event_count = 0;
+    for (size_t i = 0; i < program->event_count; i++) {
+        const app__pr_event_t *const event = &program->events[i];
+        if (event->process == thread->process && shared->event_count < PROGRAM_EVENTS_MAX) {
+            shared->events[shared->event_count++] = event->event;
+        } else {
+            program->events[kept++] = *event;
+        }
+    }
+    program->event_count = kept;
+}
+
 static void answer(app__pr_thread_t *thread, int descriptor)
 {
     app__program_t *const program = thread->program;
@@ -92,18 +120,11 @@ static void answer(app__pr_thread_t *thread, int descriptor)
     shared->alone = app__thread_is_alone(thread);
     shared->at_descriptors = app__threads_at_descriptors(thread);
     shared->signals = 0;
-    if (program->signals != 0 && app__thread_takes_signals(thread)) {
-        shared->signals = program->signals;
-        program->signals = 0;
+    if (thread->process->signals != 0 && app__thread_takes_signals(thread)) {
+        shared->signals = thread->process->signals;
+        thread->process->signals = 0;
     }
-    const size_t count = SIM_MIN(program->event_count, (size_t)PROGRAM_EVENTS_MAX);
-    shared->event_count = (uint32_t)count;
-    if (count != 0) {
-        memcpy(shared->events, program->events, count * sizeof(*shared->events));
-        program->event_count -= count;
-        memmove(program->events, program->events + count,
-                program->event_count * sizeof(*program->events));
-    }
+    give_events(thread);
     thread->parked = false;
     sim_timer_cancel(&program->node->sim, &thread->wait_timer);
     sim_progress(&program->node->sim);
@@ -114,8 +135,12 @@ static uint32_t waiting_for(const app__pr_thread_t *thread, const program_call_t
 {
     const app__program_t *const program = thread->program;
     uint32_t reasons = thread->reasons;
-    reasons |= program->event_count != 0 ? PROGRAM_ON_EVENT : 0;
-    reasons |= program->signals != 0 && app__thread_takes_signals(thread) ? PROGRAM_ON_SIGNAL : 0;
+    for (size_t i = 0; i < program->event_count; i++) {
+        reasons |= program->events[i].process == thread->process ? PROGRAM_ON_EVENT : 0;
+    }
+    if (thread->process->signals != 0 && app__thread_takes_signals(thread)) {
+        reasons |= PROGRAM_ON_SIGNAL;
+    }
     return reasons & app__thread_mask(call);
 }
 
@@ -214,7 +239,8 @@ void app__program_end(app__program_t *program, const char *fault)
         return;
     }
     sim_node_t *const node = &program->node->sim;
-    const bool begun = program->process != NULL;
+    const bool begun = program->first_process != NULL;
+    program->process = program->first_process;
     program->state = APP__PR_ENDED;
     program->ended_ps = begun ? nic_core_now_ps(program->core) : SIM_TIME_NEVER;
     if (begun) {
@@ -274,6 +300,7 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
     switch (call->op) {
     case PROGRAM_HELLO:
         program->process->hello = true;
+        app__threads_stop_others(program->thread);
         return 0;
     case PROGRAM_FLUSH:
         return 0;
@@ -281,6 +308,11 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
         return set_timer(program, &call->timer);
     case PROGRAM_THREAD:
         return app__thread_create(program, call, descriptor);
+    case PROGRAM_FORK:
+        return app__fork(program, call, descriptor);
+    case PROGRAM_FORKED:
+        app__fork_done(program, call);
+        return 0;
     case PROGRAM_WAKE:
         app__threads_wake(program, call);
         return 0;
@@ -296,6 +328,16 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
         return app__socket_call(program, call, descriptor);
     default:
         return app__program_verb(program, call);
+    }
+}
+
+// Ends the process of a thread, and the program with its first one.
+static void end_process(app__pr_thread_t *thread)
+{
+    if (thread->process == thread->program->first_process) {
+        app__program_end(thread->program, NULL);
+    } else {
+        app__fork_end(thread);
     }
 }
 
@@ -319,7 +361,7 @@ static bool take_call(app__pr_thread_t *thread)
     switch (call->op) {
     case PROGRAM_BYE:
         answer(thread, NO_DESCRIPTOR);
-        app__program_end(program, NULL);
+        end_process(thread);
         return false;
     case PROGRAM_THREAD_END: {
         const int tid = call->status;
@@ -395,7 +437,7 @@ static void run_process(app__pr_thread_t *thread)
             }
             break;
         case APP__TURN_GONE:
-            app__program_end(program, NULL);
+            end_process(thread);
             return;
         case APP__TURN_STOPPED:
             app__program_end(program, program->stopped);
@@ -417,6 +459,7 @@ static bool begin(app__program_t *program)
         return false;
     }
     program->state = APP__PR_RUNS;
+    program->thread->process = program->process;
     program->thread->control = program->process->control;
     program->process->control = -1;
     return true;
@@ -432,6 +475,7 @@ bool app__program_take_turn(nic_core_t *core, void *ctx)
     }
     program->thread = thread;
     program->core = thread->core;
+    program->process = thread->process;
     if (program->state == APP__PR_WAITS_FOR_START) {
         if (!begin(program)) {
             return false;
@@ -440,9 +484,11 @@ bool app__program_take_turn(nic_core_t *core, void *ctx)
         begin_turn(thread, 0);
         answer(thread, NO_DESCRIPTOR);
     } else if (thread->parked && !try_parked(thread)) {
+        program->process = program->first_process;
         return false;
     }
     thread->begins = false;
     run_process(thread);
+    program->process = program->first_process;
     return !thread->ended;
 }

@@ -8,8 +8,12 @@
 // Lets the threads of the program look again at what they wait for, because `reason` (a PROGRAM_ON_
 // bit) has happened.
 void app__program_notice(app__program_t *program, uint32_t reason);
-// Adds an event for the process (programs/protocol.h) and notices it.
+// Adds an event (programs/protocol.h) for the process of its completion queue, or for the first
+// one, and notices it.
 void app__program_event(app__program_t *program, uint32_t kind, uint32_t handle);
+// Adds an event for one of the program's processes.
+void app__program_event_of(app__process_t *process, app__program_t *program, uint32_t kind,
+                           uint32_t handle);
 // Takes a turn of a thread: the step of its core.
 bool app__program_take_turn(nic_core_t *core, void *ctx);
 // Ends the process, if there is one, and all that it has made, now. `fault` (may be NULL) says why.

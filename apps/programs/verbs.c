@@ -7,6 +7,7 @@
 // and peers name their bytes by the process's addresses (nic_mr_set_iova).
 #include "apps/programs/process_verbs.h"
 
+#include "apps/programs/threads/forks.h"
 #include "apps/programs/turns.h"
 #include "apps/programs/verbs/events.h"
 #include "apps/programs/verbs/queue_pairs.h"
@@ -108,7 +109,7 @@ uint32_t app__interface_of_gid(const net_t *net, const uint8_t gid[16])
 
 static uint64_t base_of(const app__program_t *program)
 {
-    return (uint64_t)program->number << ADDRESS_BITS;
+    return (uint64_t)program->process->number << ADDRESS_BITS;
 }
 
 uint64_t app__program_address(const app__program_t *program, uint32_t lkey, uint64_t address)
@@ -616,11 +617,7 @@ void app__program_free_verbs(app__program_t *program)
             program->mrs[i].mr = NULL;
         }
     }
-    const app__process_t *const process = program->process;
-    for (size_t i = 0; process != NULL && i < process->mapping_count; i++) {
-        nic_memory_unmap(nic_host_memory(program->node), process->mappings[i].address,
-                         process->mappings[i].length_bytes);
-    }
+    app__forks_unmap(program);
     for (size_t i = 0; i < program->cq_count; i++) {
         program->cqs[i]->gone = true;
     }

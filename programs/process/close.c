@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -102,6 +103,9 @@ static int control(int descriptor, int command, void *argument)
 {
     if (descriptors_hidden(descriptor)) {
         return refuse();
+    }
+    if (command == F_SETOWN && turn_on() && (pid_t)(intptr_t)argument == getpid()) {
+        argument = (void *)(intptr_t)syscall(SYS_getpid);
     }
     const long result = syscall(SYS_fcntl, descriptor, command, argument);
     if (result >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) {

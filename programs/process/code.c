@@ -25,6 +25,15 @@ bool code_write(const void *code, const void *bytes, size_t count)
            syscall(SYS_pwrite64, memory, bytes, count, (uintptr_t)code) == (long)count;
 }
 
+void code_forked(void)
+{
+    if (memory >= 0) {
+        descriptors_close(memory);
+        memory = -1;
+        (void)code_write(NULL, NULL, 0);
+    }
+}
+
 // Notes where the object lies that contains this function.
 static int find_own(struct dl_phdr_info *object, size_t size, void *unused)
 {

@@ -10,6 +10,9 @@
 // called in a handler of a signal once it was called outside of one.
 bool code_write(const void *code, const void *bytes, size_t count);
 
+// Prepares code_write() in a process that was forked, whose memory is another one.
+void code_forked(void);
+
 // Returns true if the address lies in this library.
 bool code_is_own(const void *code);
 

@@ -10,8 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "programs/process/random.h"
-#include "programs/threads/threads.h"
 #include "programs/turn.h"
 
 PROGRAM_EXPORT void _exit(int status)
@@ -37,26 +35,10 @@ PROGRAM_EXPORT void quick_exit(int status)
 
 static int refuse(const char *function)
 {
-    turn_say("rocesim: the program called %s(), but programs cannot start other processes",
+    turn_say("rocesim: the program called %s(), but programs start other processes by fork() only",
              function);
     errno = ENOSYS;
     return -1;
-}
-
-PROGRAM_EXPORT pid_t fork(void)
-{
-    return turn_on() ? refuse("fork") : PROGRAM_NEXT(fork)();
-}
-
-PROGRAM_EXPORT pid_t _Fork(void)
-{
-    return turn_on() ? refuse("fork") : PROGRAM_NEXT(_Fork)();
-}
-
-// A child of vfork() uses its parent's stack, so this function cannot stand between them.
-PROGRAM_EXPORT pid_t vfork(void)
-{
-    return fork();
 }
 
 PROGRAM_EXPORT int daemon(int keep_folder, int keep_files)
@@ -88,14 +70,6 @@ PROGRAM_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
     return ENOSYS;
 }
 
-PROGRAM_EXPORT int system(const char *command)
-{
-    if (!turn_on()) {
-        return PROGRAM_NEXT(system)(command);
-    }
-    return command == NULL ? 0 : refuse("system");
-}
-
 PROGRAM_EXPORT FILE *popen(const char *command, const char *mode)
 {
     if (!turn_on()) {
@@ -103,29 +77,4 @@ PROGRAM_EXPORT FILE *popen(const char *command, const char *mode)
     }
     (void)refuse("popen");
     return NULL;
-}
-
-// -- the number of the process: the same in every run
-
-PROGRAM_EXPORT pid_t getpid(void)
-{
-    return turn_on() ? random_pid() : (pid_t)syscall(SYS_getpid);
-}
-
-PROGRAM_EXPORT pid_t gettid(void)
-{
-    return turn_on() ? random_pid() + (pid_t)threads_own_number() : (pid_t)syscall(SYS_gettid);
-}
-
-// A program reaches itself and its group, which is its own, and no process of this machine.
-PROGRAM_EXPORT int kill(pid_t pid, int number)
-{
-    if (turn_on()) {
-        if (pid != random_pid() && pid != 0 && pid != -random_pid()) {
-            errno = ESRCH;
-            return -1;
-        }
-        pid = pid > 0 ? (pid_t)syscall(SYS_getpid) : 0;
-    }
-    return (int)syscall(SYS_kill, pid, number);
 }

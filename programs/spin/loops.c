@@ -442,6 +442,12 @@ void spin_begin_thread(void)
     begin_watch(mine);
 }
 
+void spin_forked(void)
+{
+    watch->period_ns = 0;
+    begin_watch(watch);
+}
+
 void spin_end_thread(void)
 {
     watch_t *mine = watch;

@@ -9,6 +9,9 @@ void spin_begin(void);
 // Begins to watch another thread, which calls.
 void spin_begin_thread(void);
 
+// Watches the calling thread of a process that was forked.
+void spin_forked(void);
+
 // Ends to watch the calling thread.
 void spin_end_thread(void);
 

@@ -154,15 +154,36 @@ static void *run(void *argument)
     return thread->start(thread->argument);
 }
 
-static void become_many(void)
+void threads_become_many(void)
 {
     if (!threads_many) {
         threads_many = true;
+        turn_shared->many = 1;
         first.id = pthread_self();
         first.tid = (int)syscall(SYS_gettid);
         (void)pthread_key_create(&key, next_round);
         (void)pthread_setspecific(key, &first);
     }
+}
+
+void threads_forked(uint32_t number)
+{
+    while (threads != NULL) {
+        thread_t *next = threads->next;
+        if (threads->control != 0) {
+            descriptors_close(threads->control);
+        }
+        if (threads != self && threads != &first) {
+            free(threads);
+        }
+        threads = next;
+    }
+    threads = self;
+    living = 1;
+    self->next = NULL;
+    self->control = 0;
+    self->number = number;
+    self->tid = (int)syscall(SYS_gettid);
 }
 
 // Asks the simulator for a core. Returns 0 or an errno value.
@@ -195,7 +216,7 @@ PROGRAM_EXPORT int pthread_create(pthread_t *restrict id, const pthread_attr_t *
     if (thread == NULL) {
         return EAGAIN;
     }
-    become_many();
+    threads_become_many();
     int detached = PTHREAD_CREATE_JOINABLE;
     if (attributes != NULL) {
         (void)pthread_attr_getdetachstate(attributes, &detached);
@@ -365,10 +386,9 @@ PROGRAM_EXPORT void thrd_yield(void)
 
 // -- cancelling and signals
 
-// Lets a thread that waits look at its signals and at whether it was cancelled.
-static void disturb(const thread_t *thread)
+void threads_disturb(uint32_t number)
 {
-    program_call_t call = {.op = PROGRAM_WAKE, .handle = thread->number + 1};
+    program_call_t call = {.op = PROGRAM_WAKE, .handle = number + 1};
     turn_charge_call();
     (void)turn_call(&call);
 }
@@ -379,7 +399,7 @@ PROGRAM_EXPORT int pthread_cancel(pthread_t id)
     thread_t *thread = error == 0 && turn_enter("pthread_cancel") ? find(id) : NULL;
     if (thread != NULL) {
         thread->cancelled = true;
-        disturb(thread);
+        threads_disturb(thread->number);
     }
     return error;
 }
@@ -402,7 +422,7 @@ PROGRAM_EXPORT int pthread_kill(pthread_t id, int number)
     const thread_t *thread =
         error == 0 && number != 0 && turn_enter("pthread_kill") ? find(id) : NULL;
     if (thread != NULL && thread != self) {
-        disturb(thread);
+        threads_disturb(thread->number);
     }
     return error;
 }

@@ -42,6 +42,15 @@ bool threads_is_cancelled(void);
 // Ends the calling thread here if another one has cancelled it.
 void threads_cancel_point(void);
 
+// Prepares for a second thread or process.
+void threads_become_many(void);
+
+// Forgets all other threads, in a process that was forked. The calling thread is `number`.
+void threads_forked(uint32_t number);
+
+// Lets the thread with this number look at its signals, and at whether it was cancelled.
+void threads_disturb(uint32_t number);
+
 // Returns the number of the calling thread, from 0.
 uint32_t threads_own_number(void);
 

@@ -17,7 +17,7 @@
 #include "programs/turn.h"
 
 static volatile bool testing;
-static volatile bool trapped;
+static volatile bool trapped; // the machine can trap the instructions
 
 static uint64_t counter(void)
 {
@@ -81,6 +81,13 @@ static bool on_ill(siginfo_t *info, ucontext_t *context)
     }
     execute(context, length);
     return true;
+}
+
+void tsc_trap(bool on)
+{
+    if (trapped) {
+        (void)prctl(PR_SET_TSC, on ? PR_TSC_SIGSEGV : PR_TSC_ENABLE, 0, 0, 0);
+    }
 }
 
 void tsc_begin(void)

@@ -3,7 +3,12 @@
 #ifndef PROGRAMS_TIME_TSC_H
 #define PROGRAMS_TIME_TSC_H
 
+#include <stdbool.h>
+
 // Makes the instructions rdtsc and rdtscp of the program come to this library.
 void tsc_begin(void);
+
+// Sets or ends the trap of the instructions, where the machine has one.
+void tsc_trap(bool on);
 
 #endif // PROGRAMS_TIME_TSC_H

@@ -45,12 +45,12 @@ typedef struct extent {
     uint64_t begin;
     uint64_t end;
     uint64_t offset;
+    bool shared; // with processes that are forked
 } extent_t;
 
 static extent_t *extents;
 static size_t extent_count;
 static size_t extent_capacity;
-static uint64_t file_used;
 static uint64_t file_bytes;
 
 static mapping_t *mappings;
@@ -179,12 +179,12 @@ static uint64_t find_place(uint64_t begin, uint64_t end, const struct stat *file
         }
     }
     *bytes = stop - begin;
-    const uint64_t offset = file_used;
-    file_used += (*bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+    const uint64_t offset = turn_shared->memory_used_bytes;
+    turn_shared->memory_used_bytes += (*bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
     return offset;
 }
 
-static int note_extent(uint64_t begin, uint64_t end, uint64_t offset)
+static int note_extent(uint64_t begin, uint64_t end, uint64_t offset, bool shared)
 {
     for (size_t i = 0; i < extent_count; i++) {
         if (extents[i].begin <= begin && end <= extents[i].end &&
@@ -201,7 +201,8 @@ static int note_extent(uint64_t begin, uint64_t end, uint64_t offset)
         extents = larger;
         extent_capacity = capacity;
     }
-    extents[extent_count++] = (extent_t){.begin = begin, .end = end, .offset = offset};
+    extents[extent_count++] =
+        (extent_t){.begin = begin, .end = end, .offset = offset, .shared = shared};
     return 0;
 }
 
@@ -277,7 +278,7 @@ static __attribute__((noinline)) void touch_stack(void)
     }
 }
 
-static int move_range(uint64_t begin, uint64_t end, int protection, const struct stat *file)
+static int move_range(uint64_t begin, uint64_t end, const mapping_t *of, const struct stat *file)
 {
     static char stack[STACK_ROOM_BYTES] __attribute__((aligned(4096)));
     static move_t move;
@@ -294,10 +295,13 @@ static int move_range(uint64_t begin, uint64_t end, int protection, const struct
         }
         syscall(SYS_fallocate, PROGRAM_MEMORY_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                 offset, bytes);
-        if (note_extent(begin, begin + bytes, offset) != 0) {
+        if (note_extent(begin, begin + bytes, offset, of->shared) != 0) {
             return ENOMEM;
         }
-        move = (move_t){.begin = begin, .bytes = bytes, .offset = offset, .protection = protection};
+        move = (move_t){.begin = begin,
+                        .bytes = bytes,
+                        .offset = offset,
+                        .protection = of->protection};
         turn_hold();
         call_on_stack(move_pages, &move, stack + sizeof stack - 64);
         turn_release();
@@ -378,7 +382,7 @@ static int move_mappings(uint64_t begin, uint64_t end, bool write, const struct 
         if (mapping->stack) {
             touch_stack();
         }
-        const int error = move_range(from, to, mapping->protection, file);
+        const int error = move_range(from, to, mapping, file);
         if (error != 0) {
             return error;
         }
@@ -409,4 +413,59 @@ int pages_share(uintptr_t address, size_t length, bool write)
         error = list_mappings();
     }
     return error == 0 ? announce(begin, end, &file) : error;
+}
+
+// -- processes that are forked
+
+// Copies pages of the file into private memory at the same place.
+static void copy_pages(void *argument)
+{
+    const move_t *move = argument;
+    const long copy = syscall(SYS_mmap, NULL, move->bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == -1) {
+        turn_fail("a process that was forked has no memory for pages that its parent registered");
+    }
+    memcpy((void *)(uintptr_t)copy, (const void *)(uintptr_t)move->begin, move->bytes);
+    syscall(SYS_mprotect, copy, move->bytes, move->protection);
+    syscall(SYS_mremap, copy, move->bytes, move->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, move->begin);
+}
+
+static bool lies_in_shared(uint64_t offset)
+{
+    for (size_t i = 0; i < extent_count; i++) {
+        if (extents[i].shared && extents[i].offset <= offset &&
+            offset < extents[i].offset + (extents[i].end - extents[i].begin)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pages_forked(void)
+{
+    static char stack[STACK_ROOM_BYTES] __attribute__((aligned(4096)));
+    static move_t move;
+    struct stat file;
+    if (extent_count == 0 || fstat(PROGRAM_MEMORY_FD, &file) != 0 || list_mappings() != 0) {
+        return;
+    }
+    for (size_t i = 0; i < mapping_count; i++) {
+        const mapping_t *mapping = &mappings[i];
+        if (mapping->shared && mapping->inode == (uint64_t)file.st_ino &&
+            !lies_in_shared(mapping->offset)) {
+            move = (move_t){.begin = mapping->begin,
+                            .bytes = mapping->end - mapping->begin,
+                            .protection = mapping->protection};
+            call_on_stack(copy_pages, &move, stack + sizeof stack - 64);
+        }
+    }
+    // New places in the file: the old ones are the parent's.
+    size_t kept = 0;
+    for (size_t i = 0; i < extent_count; i++) {
+        if (extents[i].shared) {
+            extents[kept++] = extents[i];
+        }
+    }
+    extent_count = kept;
 }

@@ -13,4 +13,7 @@
 // share; ENOMEM.
 int pages_share(uintptr_t address, size_t length, bool write);
 
+// Copies the pages that lie in the memory file, in a process that was forked: they were private.
+void pages_forked(void);
+
 #endif // PROGRAMS_VERBS_PAGES_H

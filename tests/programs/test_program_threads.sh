@@ -21,7 +21,7 @@ done
 
 # scenario COMMAND...: one program on each host.
 scenario() {
-    printf 'topology:\n  star: {hosts: 8}\ntraffic:\n  - programs:\n'
+    printf 'topology:\n  star: {hosts: 9}\ntraffic:\n  - programs:\n'
     local host=0
     for command in "$@"; do
         printf '      - {host: host%s, command: "%s"}\n' "$host" "$command"
@@ -37,8 +37,8 @@ run() {
 
 digest() { sed -n 's/^ *digest *//p' "$work/$1.log"; }
 
-scenario "$work"/waits\ {queue,all,spins,ends,futexes,descriptors} "$work/queue_pairs" \
-    "$work/queue_pairs host6" >"$work/all.yaml"
+scenario "$work"/waits\ {queue,all,spins,ends,futexes,descriptors,forks} "$work/queue_pairs" \
+    "$work/queue_pairs host7" >"$work/all.yaml"
 load=
 for again in 1 2 3 4 5 6 7 8 9 10; do
     run "$again" all || {

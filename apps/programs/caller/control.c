@@ -49,7 +49,7 @@ static void signal_is_due(sim_node_t *node, sim_timer_t *timer)
     if (program->state == APP__PR_WAITS_FOR_START || program->sent_signal == SIGKILL) {
         app__program_end(program, "the program was ended by the user");
     } else if (program->state == APP__PR_RUNS) {
-        program->signals |= UINT64_C(1) << program->sent_signal;
+        program->process->signals |= UINT64_C(1) << program->sent_signal;
         app__program_notice(program, PROGRAM_ON_SIGNAL);
     }
 }

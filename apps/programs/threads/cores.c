@@ -42,6 +42,7 @@ app__pr_thread_t *app__thread_add(app__program_t *program, int control)
     app__pr_thread_t *const thread = sim_alloc(sizeof(*thread));
     *thread = (app__pr_thread_t){
         .program = program,
+        .process = program->process,
         .number = (uint32_t)program->thread_count,
         .control = control,
         .begins = true,
@@ -81,16 +82,6 @@ static void close_control(app__pr_thread_t *thread)
     }
 }
 
-static void stop(app__pr_thread_t *thread)
-{
-    sim_node_t *const node = &thread->program->node->sim;
-    thread->ended = true;
-    thread->parked = false;
-    sim_timer_cancel(node, &thread->wait_timer);
-    sim_timer_cancel(node, &thread->later_timer);
-    nic_core_stop(thread->core);
-}
-
 // Gives the completion queues of a thread that has ended to the first one that lives.
 static void leave_queues(const app__pr_thread_t *thread)
 {
@@ -107,12 +98,22 @@ static void leave_queues(const app__pr_thread_t *thread)
     }
 }
 
+void app__thread_stop(app__pr_thread_t *thread)
+{
+    sim_node_t *const node = &thread->program->node->sim;
+    thread->ended = true;
+    thread->parked = false;
+    sim_timer_cancel(node, &thread->wait_timer);
+    sim_timer_cancel(node, &thread->later_timer);
+    nic_core_stop(thread->core);
+    leave_queues(thread);
+    close_control(thread);
+}
+
 void app__thread_end(app__pr_thread_t *thread, int tid)
 {
-    const pid_t pid = thread->program->process->pid;
+    const pid_t pid = thread->process->pid;
     app__threads_look(thread);
-    stop(thread);
-    leave_queues(thread);
     // Until it is gone the C library may still work on its stack. The first thread of a process
     // stays until the process ends.
     for (uint32_t i = 0; i < GONE_LOOKS && tid != pid && tid > 0; i++) {
@@ -121,14 +122,23 @@ void app__thread_end(app__pr_thread_t *thread, int tid)
         }
         (void)nanosleep(&(struct timespec){.tv_nsec = GONE_NS}, NULL);
     }
-    close_control(thread);
+    app__thread_stop(thread);
+}
+
+void app__threads_stop_others(const app__pr_thread_t *thread)
+{
+    const app__program_t *const program = thread->program;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        if (program->threads[i] != thread && program->threads[i]->process == thread->process) {
+            app__thread_stop(program->threads[i]);
+        }
+    }
 }
 
 void app__threads_stop(app__program_t *program)
 {
     for (size_t i = 0; i < program->thread_count; i++) {
-        stop(program->threads[i]);
-        close_control(program->threads[i]);
+        app__thread_stop(program->threads[i]);
     }
 }
 
@@ -186,15 +196,28 @@ static void notice_now(const app__program_t *program, app__pr_thread_t *thread, 
     sim_timer_arm(node, &thread->later_timer, now_ps);
 }
 
-// Returns the thread that waits for a key, and has not been woken, since the longest time.
+static bool waits_at(const app__pr_thread_t *thread, uint64_t key)
+{
+    return thread->parked && !thread->wait_over && (thread->call.wait.mask & PROGRAM_ON_KEY) != 0 &&
+           thread->call.wait.key == key;
+}
+
+// Returns true if a thread is woken before another one. A private object of one process may have
+// the address of another's: threads of the process that wakes are first.
+static bool is_before(const app__pr_thread_t *thread, const app__pr_thread_t *other)
+{
+    const app__process_t *const own = thread->program->process;
+    return (thread->process == own) != (other->process == own) ? thread->process == own
+                                                               : thread->order < other->order;
+}
+
+// Returns the thread that waits for a key, has not been woken, and is first to be; NULL: none.
 static app__pr_thread_t *first_at(const app__program_t *program, uint64_t key)
 {
     app__pr_thread_t *first = NULL;
     for (size_t i = 0; i < program->thread_count; i++) {
         app__pr_thread_t *const thread = program->threads[i];
-        if (thread->parked && !thread->wait_over &&
-            (thread->call.wait.mask & PROGRAM_ON_KEY) != 0 && thread->call.wait.key == key &&
-            (first == NULL || thread->order < first->order)) {
+        if (waits_at(thread, key) && (first == NULL || is_before(thread, first))) {
             first = thread;
         }
     }
@@ -292,7 +315,8 @@ bool app__thread_takes_signals(const app__pr_thread_t *thread)
     const app__pr_thread_t *taker = NULL;
     for (size_t i = 0; i < program->thread_count; i++) {
         const app__pr_thread_t *const other = program->threads[i];
-        if (!other->ended && (taker == NULL || (!awaits_signals(taker) && awaits_signals(other)))) {
+        if (other->process == thread->process && !other->ended &&
+            (taker == NULL || (!awaits_signals(taker) && awaits_signals(other)))) {
             taker = other;
         }
     }
@@ -321,6 +345,7 @@ static void describe(const app__pr_thread_t *thread, char *text, size_t size)
         [PROGRAM_AT_SPIN_LOCK] = "a spin lock",
         [PROGRAM_AT_ONCE] = "an initialisation by another thread",
         [PROGRAM_AT_FUTEX] = "a futex",
+        [PROGRAM_AT_PROCESSES] = "the end of a process",
     };
     const program_wait_t *const wait = &thread->call.wait;
     const char *words = "nothing";

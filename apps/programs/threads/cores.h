@@ -13,9 +13,11 @@
 #include "programs/protocol.h"
 
 typedef struct app__program app__program_t;
+typedef struct app__process app__process_t;
 
 typedef struct app__pr_thread {
     app__program_t *program;
+    app__process_t *process;
     nic_core_t *core;
     uint32_t number; // among the threads of its program, from 0
     int control;     // the simulator's end of its socket; -1: closed
@@ -43,6 +45,10 @@ app__pr_thread_t *app__thread_add(app__program_t *program, int control);
 int app__thread_create(app__program_t *program, program_call_t *call, int *descriptor);
 // Ends the thread that has the turn, after its last answer, and waits until the kernel's is gone.
 void app__thread_end(app__pr_thread_t *thread, int tid);
+// Stops the core of a thread and closes its socket.
+void app__thread_stop(app__pr_thread_t *thread);
+// Stops the other threads of the process: it has become another program.
+void app__threads_stop_others(const app__pr_thread_t *thread);
 // Stops the cores of all threads and closes their sockets.
 void app__threads_stop(app__program_t *program);
 void app__threads_destroy(app__program_t *program);
@@ -64,8 +70,8 @@ uint32_t app__thread_mask(const program_call_t *call);
 bool app__thread_is_alone(const app__pr_thread_t *thread);
 // Returns the number of other threads that wait for descriptors.
 uint32_t app__threads_at_descriptors(const app__pr_thread_t *thread);
-// Returns true if signals of timers go to this thread: it waits for them (sigwait), or no thread
-// does and it is the first that lives.
+// Returns true if signals of timers go to this thread: it waits for them (sigwait), or no thread of
+// its process does and it is the first that lives.
 bool app__thread_takes_signals(const app__pr_thread_t *thread);
 // Returns what the threads of a program wait for, in words that begin with a blank or a colon, and
 // that live until the next call of this function; "": nothing.

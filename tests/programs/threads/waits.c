@@ -17,8 +17,10 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -346,6 +348,94 @@ static int futexes(void)
     return 0;
 }
 
+// -- processes that share memory
+
+typedef struct common {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    sem_t semaphore;
+    atomic_int spin;
+    int count;
+    int turn;
+} common_t;
+
+static void child(common_t *common, int number, int write_end)
+{
+    for (int i = 0; i < 5; i++) {
+        pthread_mutex_lock(&common->mutex);
+        while (common->turn != number) {
+            pthread_cond_wait(&common->changed, &common->mutex);
+        }
+        common->turn = (number + 1) % THREADS;
+        common->count++;
+        pthread_cond_broadcast(&common->changed);
+        pthread_mutex_unlock(&common->mutex);
+        usleep(3);
+    }
+    while (atomic_load(&common->spin) == 0) {
+    }
+    sem_wait(&common->semaphore);
+    char text[64];
+    const int length = snprintf(text, sizeof text, "%d ends at %.3f us\n", number, now_us());
+    check(write(write_end, text, (size_t)length) == length, "write into a pipe");
+    exit(number);
+}
+
+static int forks(void)
+{
+    common_t *common =
+        mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_t mutex_attributes;
+    pthread_condattr_t condition_attributes;
+    pthread_mutexattr_init(&mutex_attributes);
+    pthread_mutexattr_setpshared(&mutex_attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&common->mutex, &mutex_attributes);
+    pthread_condattr_init(&condition_attributes);
+    pthread_condattr_setpshared(&condition_attributes, PTHREAD_PROCESS_SHARED);
+    pthread_cond_init(&common->changed, &condition_attributes);
+    sem_init(&common->semaphore, 1, 0);
+    pid_t children[THREADS];
+    check(pipe(pipe_ends) == 0, "pipe");
+    for (int i = 0; i < THREADS; i++) {
+        children[i] = fork();
+        check(children[i] >= 0, "fork");
+        if (children[i] == 0) {
+            child(common, i, pipe_ends[1]);
+        }
+    }
+    close(pipe_ends[1]);
+    usleep(200);
+    check(common->count == THREADS * 5, "what the children counted");
+    atomic_store(&common->spin, 1);
+    for (int i = 0; i < THREADS; i++) {
+        sem_post(&common->semaphore);
+        usleep(10);
+    }
+    char text[256];
+    ssize_t got;
+    while ((got = read(pipe_ends[0], text, sizeof text)) > 0) {
+        fwrite(text, 1, (size_t)got, stdout);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        int status = 0;
+        check(waitpid(children[i], &status, 0) == children[i] && WIFEXITED(status) &&
+                  WEXITSTATUS(status) == i,
+              "waitpid");
+    }
+    int status = 0;
+    const pid_t killed = fork();
+    if (killed == 0) {
+        pause();
+    }
+    usleep(10);
+    check(kill(killed, SIGTERM) == 0 && wait(&status) == killed && WIFSIGNALED(status), "kill");
+    check(wait(NULL) == -1 && errno == ECHILD, "no child is left");
+    status = system("exit 3");
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 3, "system");
+    printf("%.3f us\n", now_us());
+    return 0;
+}
+
 // -- what can never end
 
 static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
@@ -400,6 +490,7 @@ int main(int count, char **words)
         {"queue", queue},       {"all", all},           {"spins", spins},
         {"ends", ends},         {"futexes", futexes},   {"descriptors", descriptors},
         {"deadlock", deadlock}, {"too_many", too_many}, {"lock_file", lock_file},
+        {"forks", forks},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (count == 2 && strcmp(words[1], functions[i].name) == 0) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/threads/forks.c - the begin and the end of processes that were forked.
+#include "apps/programs/threads/forks.h"
+#include "apps/programs/guest.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define GONE_NS 20000L // between two looks at whether a process is gone
+#define GONE_LOOKS 100000u
+
+int app__fork(app__program_t *program, program_call_t *call, int *descriptor)
+{
+    app__process_t *const first = program->first_process;
+    const int error = app__thread_create(program, call, descriptor);
+    if (error != 0) {
+        return error;
+    }
+    app__process_t *const process = sim_alloc(sizeof(*process));
+    *process = (app__process_t){
+        .pid = -1,
+        .control = -1,
+        .memory = first->memory,
+        .shared = first->shared,
+        .out = first->out,
+        .err = first->err,
+        .number = app__sockets_number(program->sockets, program->node),
+        .next = first->next,
+    };
+    first->next = process;
+    program->threads[call->handle]->process = process;
+    return 0;
+}
+
+void app__fork_done(app__program_t *program, const program_call_t *call)
+{
+    if (call->handle >= program->thread_count) {
+        return;
+    }
+    app__pr_thread_t *const thread = program->threads[call->handle];
+    if (thread->process == program->first_process || thread->process->pid != -1) {
+        return;
+    }
+    thread->process->pid = call->status;
+    if (call->status <= 0) {
+        app__thread_stop(thread);
+    }
+}
+
+// Returns true if the process is a zombie, or is gone.
+static bool is_gone(pid_t pid)
+{
+    char path[64];
+    char line[256] = "";
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *const file = fopen(path, "re");
+    if (file == NULL) {
+        return true;
+    }
+    const bool read = fgets(line, sizeof(line), file) != NULL;
+    (void)fclose(file);
+    const char *const state = read ? strrchr(line, ')') : NULL;
+    return state == NULL || strncmp(state, ") Z", 3) == 0;
+}
+
+void app__fork_end(app__pr_thread_t *thread)
+{
+    app__program_t *const program = thread->program;
+    const app__process_t *const process = thread->process;
+    app__threads_look(thread);
+    for (uint32_t i = 0; i < GONE_LOOKS && process->pid > 0 && !is_gone(process->pid); i++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = GONE_NS}, NULL);
+    }
+    for (size_t i = 0; i < program->thread_count; i++) {
+        if (program->threads[i]->process == process) {
+            app__thread_stop(program->threads[i]);
+        }
+    }
+    for (size_t i = 0; i < program->timer_count; i++) {
+        if (program->timers[i]->process == process) {
+            sim_timer_cancel(&program->node->sim, &program->timers[i]->timer);
+        }
+    }
+    app__threads_touch(program);
+    app__threads_wake(
+        program, &(program_call_t){.count = UINT32_MAX, .wait = {.key = PROGRAM_KEY_OF_PROCESSES}});
+}
+
+void app__forks_unmap(app__program_t *program)
+{
+    for (const app__process_t *process = program->first_process; process != NULL;
+         process = process->next) {
+        for (size_t i = 0; i < process->mapping_count; i++) {
+            nic_memory_unmap(nic_host_memory(program->node), process->mappings[i].address,
+                             process->mappings[i].length_bytes);
+        }
+    }
+}
+
+void app__forks_destroy(app__program_t *program)
+{
+    app__process_t *process = program->first_process == NULL ? NULL : program->first_process->next;
+    while (process != NULL) {
+        app__process_t *const next = process->next;
+        for (size_t i = 0; i < process->mapping_count; i++) {
+            (void)munmap(process->mappings[i].bytes, process->mappings[i].length_bytes);
+        }
+        sim_free(process->mappings);
+        sim_free(process);
+        process = next;
+    }
+}

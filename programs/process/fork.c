@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/process/fork.c - processes that a process of the program forks, and their ends.
+//
+// A child is a thread of the program with memory of its own. It runs when the simulator gives it a
+// turn. Numbers of processes are those of their first threads.
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "programs/process/code.h"
+#include "programs/process/descriptors.h"
+#include "programs/process/random.h"
+#include "programs/process/signals.h"
+#include "programs/spin/loops.h"
+#include "programs/threads/threads.h"
+#include "programs/verbs/pages.h"
+
+typedef struct child {
+    pid_t pid; // that the program sees
+    pid_t real;
+    struct child *next;
+} child_t;
+
+static child_t *children;
+static uint32_t own_number;
+static pid_t parent;
+
+static pid_t pid_of(uint32_t number)
+{
+    return random_pid() + (pid_t)number;
+}
+
+PROGRAM_EXPORT pid_t getpid(void)
+{
+    return turn_on() ? pid_of(own_number) : (pid_t)syscall(SYS_getpid);
+}
+
+PROGRAM_EXPORT pid_t getppid(void)
+{
+    return turn_on() && parent != 0 ? parent : (pid_t)syscall(SYS_getppid);
+}
+
+PROGRAM_EXPORT pid_t gettid(void)
+{
+    return turn_on() ? pid_of(threads_own_number()) : (pid_t)syscall(SYS_gettid);
+}
+
+// -- fork
+
+// Makes the calling process a process of its own for the library, and waits for its first turn.
+static void become_child(int control, uint32_t number, pid_t of)
+{
+    threads_forked(number);
+    syscall(SYS_dup2, control, PROGRAM_CONTROL_FD);
+    descriptors_close(control);
+    while (children != NULL) {
+        child_t *next = children->next;
+        free(children);
+        children = next;
+    }
+    own_number = number;
+    parent = of;
+    turn_begin_thread(PROGRAM_CONTROL_FD);
+    code_forked();
+    spin_forked();
+    pages_forked();
+}
+
+PROGRAM_EXPORT pid_t fork(void)
+{
+    if (!turn_enter("fork")) {
+        return PROGRAM_NEXT(fork)();
+    }
+    threads_become_many();
+    turn_charge_call();
+    threads_meet();
+    turn_flush();
+    program_call_t call = {.op = PROGRAM_FORK};
+    int control;
+    const int error = turn_call_descriptor(&call, &control);
+    child_t *child = error == 0 ? calloc(1, sizeof *child) : NULL;
+    if (child == NULL || control < 0) {
+        errno = error != 0 ? error : ENOMEM;
+        return -1;
+    }
+    control = descriptors_hide(control);
+    const pid_t own = getpid();
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &all, &before);
+    const pid_t real = PROGRAM_NEXT(fork)();
+    if (real == 0) {
+        free(child);
+        become_child(control, call.handle, own);
+        (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+        return 0;
+    }
+    const int reason = errno;
+    descriptors_close(control);
+    program_call_t done = {.op = PROGRAM_FORKED, .handle = call.handle, .status = real};
+    (void)turn_call(&done);
+    (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+    if (real < 0) {
+        free(child);
+        errno = reason;
+        return -1;
+    }
+    *child = (child_t){.pid = pid_of(call.handle), .real = real, .next = children};
+    children = child;
+    return child->pid;
+}
+
+PROGRAM_EXPORT pid_t _Fork(void)
+{
+    return turn_on() ? fork() : PROGRAM_NEXT(_Fork)();
+}
+
+// A child of vfork() uses its parent's stack, so this function cannot stand between them.
+PROGRAM_EXPORT pid_t vfork(void)
+{
+    return fork();
+}
+
+// Runs a command by a shell, as a process of the program.
+PROGRAM_EXPORT int system(const char *command)
+{
+    if (!turn_enter("system")) {
+        return PROGRAM_NEXT(system)(command);
+    }
+    if (command == NULL) {
+        return 1;
+    }
+    const pid_t pid = fork();
+    if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    int status = -1;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return pid < 0 ? -1 : status;
+}
+
+// -- the ends of children
+
+static child_t *find(pid_t pid, bool real)
+{
+    child_t *child = children;
+    while (child != NULL && (real ? child->real : child->pid) != pid) {
+        child = child->next;
+    }
+    return child;
+}
+
+// Returns the number that the program sees of a child that has ended, and forgets the child.
+static pid_t forget(pid_t real)
+{
+    child_t **at = &children;
+    while (*at != NULL && (*at)->real != real) {
+        at = &(*at)->next;
+    }
+    child_t *child = *at;
+    if (child == NULL) {
+        return real;
+    }
+    const pid_t pid = child->pid;
+    *at = child->next;
+    free(child);
+    return pid;
+}
+
+PROGRAM_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    if (!turn_enter("wait4")) {
+        return PROGRAM_NEXT(wait4)(pid, status, options, usage);
+    }
+    const child_t *child = pid > 0 ? find(pid, false) : NULL;
+    const uint64_t before = signals_interrupts;
+    if (pid > 0 && child == NULL) {
+        errno = ECHILD;
+        return -1;
+    }
+    turn_charge_call();
+    threads_meet();
+    for (;;) {
+        const pid_t found = (pid_t)syscall(SYS_wait4, child == NULL ? -1 : child->real, status,
+                                           options | WNOHANG, usage);
+        if (found != 0) {
+            return found > 0 ? forget(found) : found;
+        }
+        if ((options & WNOHANG) != 0) {
+            static turn_idle_t idle;
+            (void)turn_idle_wait(&idle);
+            return 0;
+        }
+        const volatile void *key = (const volatile void *)(uintptr_t)PROGRAM_KEY_OF_PROCESSES;
+        (void)threads_wait(key, PROGRAM_AT_PROCESSES, PROGRAM_NO_THREAD, PROGRAM_NEVER);
+        threads_cancel_point();
+        if (signals_interrupts != before) {
+            errno = EINTR;
+            return -1;
+        }
+    }
+}
+
+PROGRAM_EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
+{
+    return wait4(-1, status, options, usage);
+}
+
+PROGRAM_EXPORT pid_t waitpid(pid_t pid, int *status, int options)
+{
+    return wait4(pid, status, options, NULL);
+}
+
+PROGRAM_EXPORT pid_t wait(int *status)
+{
+    return wait4(-1, status, 0, NULL);
+}
+
+// A program reaches itself, its group, which is its own, and its children, and no other process of
+// this machine.
+PROGRAM_EXPORT int kill(pid_t pid, int number)
+{
+    if (!turn_on()) {
+        return (int)syscall(SYS_kill, pid, number);
+    }
+    const child_t *child = pid > 0 ? find(pid, false) : NULL;
+    if (child == NULL && pid != getpid() && pid != 0 && pid != -getpid() && pid != parent) {
+        errno = ESRCH;
+        return -1;
+    }
+    const pid_t real = child != NULL   ? child->real
+                       : pid == parent ? (pid_t)syscall(SYS_getppid)
+                       : pid > 0       ? (pid_t)syscall(SYS_getpid)
+                                       : 0;
+    const int result = (int)syscall(SYS_kill, real, number);
+    if (result == 0 && number != 0 && (child != NULL || pid == parent)) {
+        threads_disturb((uint32_t)(pid - random_pid()));
+    }
+    return result;
+}
