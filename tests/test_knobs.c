@@ -87,6 +87,7 @@ static const struct {
     {"dcqcn-hpcc", "clamp-target=true; increase-period=30us; cut-period=100us"},
     {"hpcc", "law=rate"},
     {"hpcc-pint", "law=rate"},
+    {"table", "mark-cut=1/2"},
     {"timely-hpcc", "t-low=1ns; t-high=30us; min-rtt=1us"},
     {"timely", "t-low=1ns; t-high=30us; hai-threshold=1; segment=2KB; min-rtt=1us"},
 };
