@@ -4,8 +4,9 @@
 // Bandwidth: the client keeps up to tx-depth messages posted on each QP. Latency of WRITE and SEND:
 // ping-pong, half the round trip counts. Latency of READ and atomics: one after another, the whole
 // round trip counts. Both directions: the server posts the same, and the client's time counts twice
-// the bytes, as in the tool. Programs take no time: they see a completion, or data in memory that
-// they poll, at once. Measures and report: docs/models/traffic.md
+// the bytes, as in the tool. With the ideal NIC programs take no time: they see a completion, or
+// data in memory that they poll, at once. With the detailed NIC each end is the program of a core
+// (nic/core.h), whose loop is that of the tool. Measures and report: docs/models/traffic.md
 #include "apps/rates/perftest_internal.h"
 
 nic_wr_opcode_t app__perftest_opcode_of(app__perftest_kind_t kind)
@@ -32,9 +33,17 @@ static bool is_client(const app__perftest_end_t *end)
     return end == &end->test->ends[APP__REQUESTER];
 }
 
+static sim_time_t now_ps(const app__perftest_end_t *end)
+{
+    return end->core != NULL ? nic_core_now_ps(end->core) : end->endpoint->node->now_ps;
+}
+
 // -- posting
 
-static void post_send(const app__perftest_end_t *end, app__perftest_qp_t *qp, uint64_t bytes)
+#define LIST_MAX 64u // work requests with one Doorbell
+
+static nic_send_wr_t make_send(const app__perftest_end_t *end, app__perftest_qp_t *qp,
+                               uint64_t bytes)
 {
     const app__perftest_t *const test = end->test;
     const app__perftest_end_t *const other =
@@ -42,16 +51,57 @@ static void post_send(const app__perftest_end_t *end, app__perftest_qp_t *qp, ui
     const uint32_t number = nic_qp_num(qp->qp);
     const uint32_t peer = nic_qp_num(other->qps[qp - end->qps].qp);
     const uint32_t peer_key = app__buffer_key(other->endpoint, peer);
-    const nic_send_wr_t wr = {
+    // `qp` has counted the message.
+    const bool signaled = app__perftest_is_latency(test->config.test) ||
+                          qp->posted % test->config.moderation == 0 ||
+                          qp->posted == test->config.iterations;
+    const bool inlined = bytes <= test->config.inline_bytes &&
+                         app__perftest_opcode_of(test->config.test) < NIC_WR_RDMA_READ;
+    return (nic_send_wr_t){
         .wr_id = (uint64_t)(uintptr_t)qp,
         .opcode = app__perftest_opcode_of(test->config.test),
-        .send_flags = NIC_SEND_SIGNALED,
+        .send_flags = (signaled ? NIC_SEND_SIGNALED : 0u) | (inlined ? NIC_SEND_INLINE : 0u),
         .sge = {app__address_of_qp(number), bytes, app__buffer_key(end->endpoint, number)},
         .rdma = {app__address_of_qp(peer), peer_key},
         .ud = {other->endpoint->interface, peer, 0},
-        .atomic = {.remote_addr = app__address_of_qp(peer), .compare_add = 1, .rkey = peer_key},
+        .atomic = {.remote_addr =
+                       other->words + (uint64_t)(qp - end->qps) * APP__PERFTEST_WORD_BYTES,
+                   .compare_add = 1,
+                   .rkey = other->words_key},
     };
+}
+
+static void post_send(const app__perftest_end_t *end, app__perftest_qp_t *qp, uint64_t bytes)
+{
+    const nic_send_wr_t wr = make_send(end, qp, bytes);
     app__qp_post(qp->qp, &wr);
+}
+
+static void count_post(app__perftest_end_t *end, app__perftest_qp_t *qp)
+{
+    if (is_client(end)) {
+        end->test->posted_ps[end->posted] = now_ps(end);
+    }
+    end->posted++;
+    qp->posted++;
+}
+
+// Posts several messages with one Doorbell for LIST_MAX of them.
+static void post_list(app__perftest_end_t *end, app__perftest_qp_t *qp, uint64_t bytes,
+                      uint64_t count)
+{
+    nic_send_wr_t list[LIST_MAX];
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t at = i % LIST_MAX;
+        count_post(end, qp);
+        list[at] = make_send(end, qp, bytes);
+        if (at != 0) {
+            list[at - 1].next = &list[at];
+        }
+        if (at + 1 == LIST_MAX || i + 1 == count) {
+            SIM_CHECK(nic_post_send_list(qp->qp, list, NULL) == SIM_OK);
+        }
+    }
 }
 
 void app__perftest_post_receive(const app__perftest_end_t *end, app__perftest_qp_t *qp)
@@ -63,30 +113,30 @@ void app__perftest_post_receive(const app__perftest_end_t *end, app__perftest_qp
 
 static bool is_time_up(const app__perftest_end_t *end)
 {
-    return end->endpoint->node->now_ps >= end->test->config.stop_ps;
+    return now_ps(end) >= end->test->config.stop_ps;
 }
 
 static void post_message(app__perftest_end_t *end, app__perftest_qp_t *qp)
 {
-    app__perftest_t *const test = end->test;
-    if (is_client(end)) {
-        test->posted_ps[end->posted] = end->endpoint->node->now_ps;
-    }
-    end->posted++;
-    qp->posted++;
-    post_send(end, qp, test->sizes[end->size_index]);
+    count_post(end, qp);
+    post_send(end, qp, end->test->sizes[end->size_index]);
 }
 
 // Fills one QP after another, like the tool's loop.
 static void post_messages(app__perftest_end_t *end)
 {
     const app__perftest_config_t *const config = &end->test->config;
-    const uint64_t at_once = is_client(end) ? config->post_list : 1;
+    const uint64_t at_once = is_client(end) || end->core != NULL ? config->post_list : 1;
     for (uint64_t i = 0; i < config->qps && !is_time_up(end); i++) {
         app__perftest_qp_t *const qp = &end->qps[i];
         while (qp->posted < config->iterations &&
                qp->posted + at_once <= qp->completed + config->tx_depth) {
-            for (uint64_t j = 0; j < at_once && qp->posted < config->iterations; j++) {
+            const uint64_t count = SIM_MIN(at_once, config->iterations - qp->posted);
+            if (end->core != NULL && count > 1) {
+                post_list(end, qp, end->test->sizes[end->size_index], count);
+                continue;
+            }
+            for (uint64_t j = 0; j < count; j++) {
                 post_message(end, qp);
             }
         }
@@ -113,7 +163,7 @@ static void post_more(app__perftest_end_t *end)
 {
     if (app__perftest_is_latency(end->test->config.test)) {
         ping(end->test);
-    } else {
+    } else if (end->core == NULL) { // the loop of a core posts
         post_messages(end);
     }
 }
@@ -145,7 +195,7 @@ static void count_message(app__perftest_end_t *end)
 {
     app__perftest_t *const test = end->test;
     if (is_client(end)) {
-        test->completed_ps[end->completed] = end->endpoint->node->now_ps;
+        test->completed_ps[end->completed] = now_ps(end);
         test->done++;
     }
     end->completed++;
@@ -265,8 +315,14 @@ static void completed_one(app__perftest_end_t *end, const nic_wc_t *wc)
     } else if (app__perftest_is_latency(test->config.test)) {
         ping_completed(end);
     } else {
-        qp->completed++;
-        count_message(end);
+        // With it, those without a completion before it.
+        const uint64_t moderation = test->config.moderation;
+        const uint64_t until =
+            SIM_MIN((qp->completed / moderation + 1) * moderation, test->config.iterations);
+        while (qp->completed < until && qp->completed < qp->posted) {
+            qp->completed++;
+            count_message(end);
+        }
         go_on(end);
     }
 }
@@ -279,17 +335,21 @@ void app__perftest_completed(nic_cq_t *cq, void *ctx)
     }
 }
 
+static void received_one(app__perftest_end_t *end, const nic_wc_t *wc)
+{
+    if (wc->status == NIC_WC_SUCCESS) {
+        app__perftest_post_receive(end, (app__perftest_qp_t *)(uintptr_t)wc->wr_id);
+        if (app__perftest_is_latency(end->test->config.test)) {
+            arrived(end);
+        }
+    }
+}
+
 void app__perftest_received(nic_cq_t *cq, void *ctx)
 {
-    app__perftest_end_t *const end = ctx;
     nic_wc_t wc;
     while (nic_poll_cq(cq, 1, &wc) > 0) {
-        if (wc.status == NIC_WC_SUCCESS) {
-            app__perftest_post_receive(end, (app__perftest_qp_t *)(uintptr_t)wc.wr_id);
-            if (app__perftest_is_latency(end->test->config.test)) {
-                arrived(end);
-            }
-        }
+        received_one(ctx, &wc);
     }
 }
 
@@ -298,5 +358,75 @@ void app__perftest_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len,
     (void)qp;
     (void)address;
     (void)byte_len;
-    arrived(ctx);
+    app__perftest_end_t *const end = ctx;
+    if (end->core == NULL) {
+        arrived(end);
+        return;
+    }
+    end->writes++;
+    nic_core_wake(end->core);
+}
+
+// -- the loop of a core
+
+#define BATCH 16u // completions that the tool takes at a time in a bandwidth test
+
+// Polls a queue once, for at most `most` completions. Returns whether there were any.
+static bool poll_once(app__perftest_end_t *end, nic_cq_t *cq, uint32_t most,
+                      void (*take)(app__perftest_end_t *end, const nic_wc_t *wc))
+{
+    nic_wc_t wc[BATCH];
+    const uint32_t count = nic_poll_cq(cq, most, wc);
+    for (uint32_t i = 0; i < count; i++) {
+        take(end, &wc[i]);
+    }
+    return count != 0;
+}
+
+// A latency test waits for the completion of what it has sent before it looks for an answer.
+static bool wait_for_one(app__perftest_end_t *end)
+{
+    const app__perftest_kind_t kind = end->test->config.test;
+    if (end->sends_outstanding != 0 || app__perftest_is_fetch(kind)) {
+        return poll_once(end, end->send_cq, 1, completed_one);
+    }
+    if (kind == APP__PERFTEST_SEND_LAT) {
+        return poll_once(end, end->recv_cq, 1, received_one);
+    }
+    if (end->writes == 0) {
+        return false;
+    }
+    end->writes--;
+    arrived(end);
+    return true;
+}
+
+bool app__perftest_take_step(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    app__perftest_end_t *const end = ctx;
+    const app__perftest_t *const test = end->test;
+    const bool posts = is_client(end) || test->config.both_ways;
+    bool did = false;
+    if (posts && !end->begun) {
+        sim_work_begin(end->endpoint->node, 1);
+        end->begun = did = true;
+        begin_size(end);
+    }
+    if (app__perftest_is_latency(test->config.test)) {
+        return wait_for_one(end) || did;
+    }
+    const bool sends = app__perftest_opcode_of(test->config.test) == NIC_WR_SEND;
+    if (posts && !end->ended) {
+        const uint64_t before = end->posted;
+        post_messages(end);
+        did = did || end->posted != before;
+    }
+    if (sends && (!is_client(end) || test->config.both_ways)) {
+        did = poll_once(end, end->recv_cq, BATCH, received_one) || did;
+    }
+    if (posts) {
+        did = poll_once(end, end->send_cq, BATCH, completed_one) || did;
+    }
+    return did;
 }

@@ -4,6 +4,7 @@
 
 #include "apps/app_internal.h"
 #include "apps/hosts.h"
+#include "nic/device.h"
 #include "nic/transport.h"
 
 #define PREFIX "traffic.perftest"
@@ -47,6 +48,14 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".post-list", COUNT, app__perftest_config_t, post_list,
              .default_text = "1", .min_text = "1", .max_text = "65536",
              .help = "number of messages posted at a time (-l), not more than tx-depth"),
+    SIM_ATTR(PREFIX ".cq-moderation", COUNT, app__perftest_config_t, moderation,
+             .default_text = "1", .min_text = "1", .max_text = "65536",
+             .help = "number of messages with one completion, that of the last, in a bandwidth test "
+                     "(-Q), not more than tx-depth"),
+    SIM_ATTR(PREFIX ".inline", BYTES, app__perftest_config_t, inline_bytes,
+             .default_text = "0", .min_text = "0", .max_text = "4KiB",
+             .help = "largest payload that the work request itself carries (-I); only the detailed "
+                     "NIC reads others later"),
     SIM_ATTR(PREFIX ".qps", COUNT, app__perftest_config_t, qps,
              .default_text = "1", .min_text = "1", .max_text = "16384",
              .help = "number of queue pairs of a bandwidth test (-q)"),
@@ -78,9 +87,21 @@ static uint64_t make_end(app__perftest_t *test, app__perftest_end_t *end, app__e
 {
     end->test = test;
     end->endpoint = endpoint;
+    if (nic_device_of(endpoint->nic) != &nic_device_ideal) {
+        end->core = nic_core_create(nic_node(endpoint->nic), app__perftest_take_step, end);
+    }
     end->qps = sim_alloc_array(test->config.qps, sizeof(*end->qps));
     const uint64_t first = app__reserve_qps(endpoint, NULL, test, test->config.qps);
     app__register_buffers(endpoint);
+    if (test->config.test >= APP__PERFTEST_ATOMIC_BW) {
+        // A small region, whose words lie in the processor's cache.
+        nic_mr_t *mr = NULL;
+        end->words = app__address_of_qp(app__qp_number(first));
+        SIM_CHECK(
+            nic_mr_register(endpoint->pd, end->words, test->config.qps * APP__PERFTEST_WORD_BYTES,
+                            NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_ATOMIC, &mr) == SIM_OK);
+        end->words_key = nic_mr_rkey(mr);
+    }
     return first;
 }
 
@@ -100,6 +121,12 @@ static void make_qps(app__perftest_t *test, app__side_of_pair_t side, const uint
         .send_cq = nic_cq_create(end->endpoint->nic, capacity, app__perftest_completed, end),
         .recv_cq = nic_cq_create(end->endpoint->nic, capacity, app__perftest_received, end),
     };
+    end->send_cq = queues.send_cq;
+    end->recv_cq = queues.recv_cq;
+    if (end->core != NULL) {
+        nic_cq_set_core(end->send_cq, end->core);
+        nic_cq_set_core(end->recv_cq, end->core);
+    }
     app__pair_t pair = {
         .ends = {test->ends[0].endpoint, test->ends[1].endpoint},
         .type = config->connection == APP__PERFTEST_RC   ? NIC_QPT_RC
@@ -224,6 +251,15 @@ static sim_err_t find_ends(const app_context_t *context, const app__perftest_con
                               " is %" PRIu64 ", expected at most tx-depth (%" PRIu64 ")",
                               config->post_list, config->tx_depth);
     }
+    if (config->moderation > 1 && config->stop_ps != SIM_AUTO) {
+        return sim_fail_about(message, SIM_ERR_INVALID, "cq-moderation",
+                              ": with stop the last messages would have no completion, expected 1");
+    }
+    if (config->moderation > config->tx_depth) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "cq-moderation",
+                              " is %" PRIu64 ", expected at most tx-depth (%" PRIu64 ")",
+                              config->moderation, config->tx_depth);
+    }
     if (config->stop_ps != SIM_AUTO && config->stop_ps <= config->start_ps) {
         return sim_fail_about(message, SIM_ERR_RANGE, "stop",
                               ": the test starts later, expected a time after start");
@@ -270,6 +306,15 @@ static sim_err_t perftest_create(const app_context_t *context, const void *confi
                               " is %" PRIu64 ", expected at most the MTU, %" PRIu64 ", with ud",
                               config->size_bytes, mtu);
     }
+    for (uint32_t e = 0; e < 2; e++) {
+        const uint64_t most = nic_inline_max(nic_of_interface(context->net, interfaces[e]));
+        if (config->inline_bytes > most) {
+            return sim_fail_about(message, SIM_ERR_RANGE, "inline",
+                                  " is %" PRIu64 ", expected at most nic.detailed.wqe.inline-max, "
+                                  "%" PRIu64,
+                                  config->inline_bytes, most);
+        }
+    }
     app__perftest_t *const test = sim_alloc(sizeof(*test));
     test->app = (app_t){&app_perftest, context->net, context->index};
     test->config = *config;
@@ -288,7 +333,15 @@ static sim_err_t perftest_create(const app_context_t *context, const void *confi
     make_pairs(test, first);
     sim_timer_init(&test->answer_timer, app__perftest_answer_due);
     test->answer_ps = answer_time_ps(test);
+    for (uint32_t e = 0; e < 2; e++) {
+        if (test->ends[e].core != NULL) {
+            nic_core_start(test->ends[e].core, config->start_ps);
+        }
+    }
     for (uint32_t e = 0; e < (config->both_ways ? 2 : 1); e++) {
+        if (test->ends[e].core != NULL) {
+            continue;
+        }
         sim_timer_init(&test->ends[e].start_timer, app__perftest_start_fired);
         sim_timer_arm(test->ends[e].endpoint->node, &test->ends[e].start_timer, config->start_ps);
     }

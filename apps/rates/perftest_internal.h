@@ -5,6 +5,7 @@
 
 #include "apps/channel/pair.h"
 #include "kernel/report.h"
+#include "nic/core.h"
 
 typedef enum app__perftest_kind {
     APP__PERFTEST_WRITE_BW,
@@ -25,6 +26,7 @@ typedef enum app__perftest_connection {
 } app__perftest_connection_t;
 
 #define APP__PERFTEST_ATOMIC_BYTES 8u
+#define APP__PERFTEST_WORD_BYTES 64u // from one queue pair's word to that of the next
 
 #define APP__PERFTEST_SIZES_MAX 23u // 2 to 2^23, like perftest's -a
 
@@ -57,6 +59,8 @@ typedef struct app__perftest_config {
     uint64_t iterations; // of each queue pair; SIM_AUTO: the default of the tool
     uint64_t tx_depth;
     uint64_t post_list;
+    uint64_t moderation;   // one message of so many has a completion
+    uint64_t inline_bytes; // a longer payload is no inline one
     uint64_t qps;
     sim_time_t start_ps;
     sim_time_t stop_ps; // no message is posted from this time on; SIM_AUTO: none
@@ -79,6 +83,13 @@ typedef struct app__perftest_end {
     app__perftest_t *test;
     app__endpoint_t *endpoint;
     app__perftest_qp_t *qps;
+    nic_core_t *core;   // the program's; NULL: it takes no time, since the NIC is ideal
+    uint64_t words;     // address of the words that the peer's atomics change
+    uint32_t words_key; // of their region
+    nic_cq_t *send_cq;
+    nic_cq_t *recv_cq;
+    uint64_t writes; // that lie in memory, and that the core has not seen
+    bool begun;
     sim_timer_t start_timer;
     uint32_t size_index;
     uint64_t posted; // messages of the current size, by all queue pairs
@@ -133,6 +144,7 @@ void app__perftest_post_receive(const app__perftest_end_t *end, app__perftest_qp
 void app__perftest_completed(nic_cq_t *cq, void *ctx);
 void app__perftest_received(nic_cq_t *cq, void *ctx);
 void app__perftest_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
+bool app__perftest_take_step(nic_core_t *core, void *ctx);
 void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer);
 void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer);
 

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# labels: plain
+# tests/programs/test_small_programs.sh - small programs in the style of public examples.
+#
+# Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times of
+# completions; qperf, where it is installed. Method: the compiler builds the programs as a user would.
+set -eu
+. tests/script.sh
+
+library=$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1
+[ -e "$library" ] || {
+    echo "skipped: the library of programs is not there"
+    exit 77
+}
+
+# pair NAME SERVER CLIENT: runs both programs; the client starts 1 ms later.
+pair() {
+    cat >"$work/$1.yaml" <<YAML
+topology:
+  star: {hosts: 2}
+traffic:
+  - programs:
+      - {host: host0, command: "$2"}
+      - {host: host1, command: "$3", start: 1ms}
+YAML
+    within 60 "$ROCESIM" run "$work/$1.yaml" --programs -o "$work/$1.run" >"$work/$1.log" 2>&1 && return
+    cat "$work/$1.log" "$work/$1.run"/programs/*
+    fail "$1: a program ended with another status than 0"
+}
+
+for program in refused datagrams; do
+    ${CC:-cc} -O1 -I. "tests/programs/$program.c" -o "$work/$program.bin" -libverbs 2>/dev/null || {
+        echo "skipped: libibverbs-dev or a compiler is not there"
+        exit 77
+    }
+    pair "$program" "$work/$program.bin" "$work/$program.bin host0"
+done
+exit $((failures > 0))
