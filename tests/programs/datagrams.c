@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/programs/datagrams.c - a program that test_small_programs.sh starts on two simulated hosts.
 //
-// Goal: a service over UD with address handles from completions, locks by atomics, and timestamps of
-// completions. Method: the client asks over UD, the server answers to whom the header names; then both
-// take a lock in the server's memory in turn. Prints "ok" at the end.
+// Goal: a service over UD with address handles from completions, locks by atomics, and timestamps
+// of completions. Method: the client asks over UD, the server answers to whom the header names;
+// then the client takes a lock in the server's memory again and again. Prints "ok" at the end.
 #include "tests/programs/pair.h"
 
 #include <sys/mman.h>

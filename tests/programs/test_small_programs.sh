@@ -3,8 +3,8 @@
 # labels: plain
 # tests/programs/test_small_programs.sh - small programs in the style of public examples.
 #
-# Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times of
-# completions; qperf, where it is installed. Method: the compiler builds the programs as a user would.
+# Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times
+# of completions. Method: the compiler builds the programs as a user would.
 set -eu
 . tests/script.sh
 
