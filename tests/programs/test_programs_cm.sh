@@ -98,6 +98,18 @@ run lossy 0
 prints lossy host0 'served 4 connections'
 grep -q 'link-loss' "$work/lossy.log" || fail "lossy: no frame was lost"
 
+# Random calls on three hosts, in a network that loses frames.
+${CC:-cc} -O1 tests/programs/random_connections.c -o "$work/random" -lrdmacm -libverbs
+{
+    scenario "$work/random 3 1500" "$work/random 4 1500" "$work/random 5 1500" | sed 's/, start.*}/}/'
+    printf 'faults:\n  - {part: host0, kind: bit-errors, loss-rate: 0.2}\n'
+} >"$work/random1.yaml"
+cp "$work/random1.yaml" "$work/random2.yaml"
+run random1 0
+run random2 0 --threads 2
+[ "$(digest random1)" = "$(digest random2)" ] || fail "random calls: equal runs have different digests"
+prints random1 host0 'RDMA_CM_EVENT_ESTABLISHED [1-9]'
+
 # Mooncake's files come over the same QPs 1, and its first messages before the programs begin.
 {
     sed '/^parameters:/,/^$/d' scenarios/mooncake/bench.yaml
