@@ -123,50 +123,71 @@ prints beside host1 'echo "beside"'
 
 # What the network saw.
 if command -v tshark >/dev/null; then
-    # shows NAME FILTER FIELD...: the fields of the frames that the filter takes, a frame a line.
+    cm=infiniband.cm.req
+    fields="_ws.malformed ip.src infiniband.bth.opcode infiniband.bth.psn infiniband.bth.destqp
+        infiniband.bth.p_key infiniband.deth.q_key infiniband.deth.srcqp infiniband.mad.mgmtclass
+        infiniband.mad.attributeid infiniband.mad.transactionid $cm.serviceid.protocol $cm.serviceid.dport
+        $cm.responderres $cm.initdepth $cm.retrcount $cm.rnrretrcount $cm.prim_tfcclass $cm.pppmtu
+        $cm.maxcmretr $cm.ip_cm.sip4 $cm.ip_cm.dip4 $cm.ip_cm.private $cm.startpsn $cm.remoteqpneecn
+        infiniband.cm.rep.private infiniband.cm.rep.startpsn infiniband.cm.rep.localqpn
+        infiniband.cm.rej.reason infiniband.cm.rej.private"
+    # read_capture NAME: makes a table of all fields, a frame a line.
+    read_capture() {
+        # shellcheck disable=SC2046 # words
+        tshark -r "$work/$1/captures/host0.pcap" -T fields -E header=y $(printf -- '-e %s ' $fields) \
+            2>/dev/null >"$work/$1.table"
+    }
+    # shows NAME CONDITIONS FIELD...: fields of the frames with FIELD=VALUE,...; FIELD= stands for any value.
     shows() {
-        local capture=$work/$1/captures/host0.pcap filter=$2 fields=()
+        local table=$work/$1.table conditions=$2
         shift 2
-        for field in "$@"; do fields+=(-e "$field"); done
-        tshark -r "$capture" -Y "$filter" -T fields "${fields[@]}" 2>/dev/null
+        awk -F '\t' -v conditions="$conditions" -v wanted="$*" '
+            NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; count = split(conditions, each, ","); next }
+            { for (i = 1; i <= count; i++) { split(each[i], pair, "="); is = $at[pair[1]]
+                if (pair[2] == "" ? is == "" : is != pair[2]) next }
+              line = ""; fields = split(wanted, name, " ")
+              for (i = 1; i <= fields; i++) line = line (i > 1 ? " " : "") $at[name[i]]
+              print line }' "$table"
     }
     # same WHAT IS EXPECTED
     same() { [ "$2" = "$3" ] || fail "$1: '$2', expected '$3'"; }
+    decimal() { while read -r value; do echo $((value)); done; }
 
     scenario "$program serve 1" "$program echo host0 hello" >"$work/one.yaml"
     run one 0
-    cm=infiniband.cm.req
-    same "malformed frames" "$(shows all _ws.malformed frame.number)" ""
-    same "malformed frames of lossy" "$(shows lossy _ws.malformed frame.number)" ""
-    same "messages" "$(shows one infiniband.mad infiniband.mad.attributeid | tr '\n' ' ')" \
+    for name in one all lossy; do
+        read_capture $name
+        same "malformed frames of $name" "$(shows $name _ws.malformed= ip.src)" ""
+    done
+    mad=infiniband.mad
+    same "messages" "$(shows one $mad.attributeid= $mad.attributeid | tr '\n' ' ')" \
         "0x0010 0x0013 0x0014 0x0015 0x0016 "
-    same "keys" "$(shows one infiniband.mad infiniband.deth.q_key infiniband.deth.srcqp \
-        infiniband.bth.destqp infiniband.bth.p_key infiniband.mad.mgmtclass | sort -u | tr '\t' ' ')" \
+    same "keys" "$(shows one $mad.attributeid= infiniband.deth.q_key infiniband.deth.srcqp \
+        infiniband.bth.destqp infiniband.bth.p_key $mad.mgmtclass | sort -u)" \
         "0x0000000080010000 0x00000001 0x000001 65535 0x07"
-    same "request" "$(shows one "$cm" $cm.serviceid.protocol $cm.serviceid.dport $cm.responderres \
-        $cm.initdepth $cm.retrcount $cm.rnrretrcount $cm.prim_tfcclass $cm.pppmtu $cm.maxcmretr \
-        $cm.ip_cm.sip4 $cm.ip_cm.dip4 | tr '\t' ' ')" \
+    same "request" "$(shows one $mad.attributeid=0x0010 $cm.serviceid.protocol $cm.serviceid.dport \
+        $cm.responderres $cm.initdepth $cm.retrcount $cm.rnrretrcount $cm.prim_tfcclass $cm.pppmtu \
+        $cm.maxcmretr $cm.ip_cm.sip4 $cm.ip_cm.dip4)" \
         "0x06 0x1b58 0x04 0x01 0x06 0x07 0x68 0x05 0x0f 10.0.0.2 10.0.0.1"
-    same "private data" "$(shows one "$cm" $cm.ip_cm.private | cut -c 1-12)" "68656c6c6f00"
+    same "private data" "$(shows one $mad.attributeid=0x0010 $cm.ip_cm.private | cut -c 1-12)" 68656c6c6f00
     same "private data of the reply" \
-        "$(shows one infiniband.cm.rep infiniband.cm.rep.private | cut -c 1-16)" "77656c636f6d6500"
-    same "private data of a refusal" "$(shows all 'infiniband.cm.rej.reason == 28' infiniband.cm.rej.private |
-        cut -c 1-20 | sort -u)" "6e6f7420746f64617900"
+        "$(shows one $mad.attributeid=0x0013 infiniband.cm.rep.private | cut -c 1-16)" 77656c636f6d6500
+    same "private data of a refusal" "$(shows all $mad.attributeid=0x0012 infiniband.cm.rej.reason \
+        infiniband.cm.rej.private | cut -c 1-27 | sort -u | tail -n 1)" "0x001c 6e6f7420746f64617900"
     # REQ, REP and RTU are one transaction, DREQ and DREP another one.
-    same "transactions" "$(shows one infiniband.mad infiniband.mad.transactionid | uniq -c |
+    same "transactions" "$(shows one $mad.attributeid= $mad.transactionid | uniq -c |
         awk '{ print $1 }' | tr '\n' ' ')" "3 2 "
     # The first packets of both sides have the PSNs of REQ and REP, and go to the queue pairs in them.
-    to_server="infiniband.bth.opcode == 4 && ip.src == 10.0.0.2"
-    to_client="infiniband.bth.opcode == 4 && ip.src == 10.0.0.1"
-    server_qp=$(shows one infiniband.cm.rep infiniband.cm.rep.localqpn)
-    decimal() { while read -r value; do echo $((value)); done; }
-    same "PSN of the client" "$(shows one "$to_server" infiniband.bth.psn)" \
-        "$(shows one "$cm" $cm.startpsn | decimal)"
-    same "PSN of the server" "$(shows one "$to_client" infiniband.bth.psn)" \
-        "$(shows one infiniband.cm.rep infiniband.cm.rep.startpsn | decimal)"
-    same "queue pair of the server" "$(shows one "$to_server" infiniband.bth.destqp)" "$server_qp"
-    same "queue pair of the DREQ" "$(shows one infiniband.cm.dreq.localcommid $cm.remoteqpneecn)" "$server_qp"
-    [ "$(shows lossy "$cm" frame.number | wc -l)" -gt 4 ] || fail "lossy: no request was sent again"
+    server_qp=$(shows one $mad.attributeid=0x0013 infiniband.cm.rep.localqpn)
+    same "PSN of the client" "$(shows one infiniband.bth.opcode=4,ip.src=10.0.0.2 infiniband.bth.psn)" \
+        "$(shows one $mad.attributeid=0x0010 $cm.startpsn | decimal)"
+    same "PSN of the server" "$(shows one infiniband.bth.opcode=4,ip.src=10.0.0.1 infiniband.bth.psn)" \
+        "$(shows one $mad.attributeid=0x0013 infiniband.cm.rep.startpsn | decimal)"
+    same "queue pair of the server" \
+        "$(shows one infiniband.bth.opcode=4,ip.src=10.0.0.2 infiniband.bth.destqp)" "$server_qp"
+    same "queue pair of the DREQ" "$(shows one $mad.attributeid=0x0015 $cm.remoteqpneecn)" "$server_qp"
+    [ "$(shows lossy $mad.attributeid=0x0010 ip.src | wc -l)" -gt 4 ] ||
+        fail "lossy: no request was sent again"
 fi
 
 # Programs of other people.
