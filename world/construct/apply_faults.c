@@ -281,21 +281,24 @@ sim_err_t world_add_fault(const world_t *world, world_scenario_t *scenario,
     world_tree_add(list, NULL, map);
     const size_t before = scenario->fault_count;
     sim_err_t result = world__take_faults(scenario, list, error);
-    world_fault_t *const fault = scenario->fault_count > before ? &scenario->faults[before] : NULL;
-    if (result == SIM_OK && fault->config.times > 1) {
+    world_document_destroy(document);
+    if (result != SIM_OK) {
+        return result;
+    }
+    world_fault_t *const fault = &scenario->faults[before];
+    fault->place.origin = world_document_text(scenario->document, place->origin);
+    if (fault->config.times > 1) {
         result = world_fail(error, SIM_ERR_INVALID, place, "faults: times: expected one time");
+    } else if (fault->config.at_ps < now_ps) {
+        result = world_fail(error, SIM_ERR_RANGE, place, "faults: at: this time has passed");
     }
     result = result == SIM_OK ? check_fault(world, fault, error) : result;
     result = result == SIM_OK ? check_overlaps(world, error) : result;
     result = result == SIM_OK ? begin_fault(world, fault, error) : result;
-    if (fault != NULL) {
-        fault->place.origin = world_document_text(scenario->document, place->origin);
-        *at_ps = fault->config.at_ps;
-    }
-    if (result != SIM_OK && fault != NULL) {
+    *at_ps = fault->config.at_ps;
+    if (result != SIM_OK) {
         world__drop_fault(scenario);
     }
-    world_document_destroy(document);
     return result;
 }
 
