@@ -49,12 +49,22 @@ static void send_ill(void)
     sleep(1);
 }
 
-static void fork_once(void)
+// Leaves a child that computes for ever.
+static void fork_endless(void)
 {
-    const pid_t child = fork();
-    if (child < 0) {
-        perror("fork");
-        exit(4);
+    if (fork() == 0) {
+        endless();
+    }
+    sleep(1);
+}
+
+// Leaves a child that sleeps for ever.
+static void fork_sleeping(void)
+{
+    if (fork() == 0) {
+        for (;;) {
+            pause();
+        }
     }
     sleep(1);
 }
@@ -148,7 +158,8 @@ int main(int argc, char **argv)
         {"segv", send_segv},
         {"raise", raise_segv},
         {"ill", send_ill},
-        {"fork", fork_once},
+        {"fork-endless", fork_endless},
+        {"fork-sleeping", fork_sleeping},
         {"fork-raw", fork_raw},
         {"endless", endless},
         {"close", close_descriptors},
