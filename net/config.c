@@ -128,6 +128,14 @@ static const sim_attr_t link_attrs[] = {
     SIM_ATTR("link.duplicate-rate", RATIO, net_link_config_t, duplicate_rate,
              .default_text = "0", .min_text = "0", .max_text = "1",
              .help = "share of frames that arrive a second time"),
+    SIM_ATTR("link.headroom", BYTES, net_link_config_t, headroom_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "64GB",
+             .help = "headroom of each lossless class at the switch that the link names second, in "
+                     "place of its switch.pfc.headroom; auto: that one"),
+    SIM_ATTR("link.backward-headroom", BYTES, net_link_config_t, backward_headroom_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "64GB",
+             .help = "headroom of each lossless class at the switch that the link names first, in "
+                     "place of its switch.pfc.headroom; auto: that one"),
 };
 
 static const sim_attr_t switch_attrs[] = {

@@ -77,6 +77,10 @@ typedef struct net_link_config {
     sim_ratio_t reorder_rate;  // share of frames held back by reorder_delay_ps
     sim_time_t reorder_delay_ps;
     sim_ratio_t duplicate_rate; // share of frames that arrive twice
+    // Headroom of each lossless class for what the link's first node sends, at the switch that
+    // receives it, and for what the other node sends. 0, SIM_AUTO: switch.pfc.headroom.
+    uint64_t headroom_bytes;
+    uint64_t backward_headroom_bytes;
 } net_link_config_t;
 
 // Returns the rate of the frames that the link's second node sends.

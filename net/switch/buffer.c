@@ -6,6 +6,7 @@
 // IEEE 802.1Qbb).
 #include "net/network_internal.h"
 #include "net/port_pause.h"
+#include "net/ranks.h"
 #include "net/switch/admission.h"
 #include "net/switch_checks.h"
 
@@ -90,10 +91,22 @@ uint64_t net_switch_headroom_bytes(uint64_t rate_bps, sim_time_t delay_ps, sim_t
     return in_time + 3 * frame + NET_FRAME_BYTES_MIN + NET_LINK_OVERHEAD_BYTES;
 }
 
+// Returns the headroom that the configuration of the port's link or of its switch gives; SIM_AUTO:
+// it is computed.
+static uint64_t given_headroom(const net_switch_t *sw, const net_port_t *port)
+{
+    const net_link_config_t *const config = port->line->config;
+    const net_link_ends_t link = port->node->net->links[port->link];
+    const bool is_a = net__port_of(port->node->net, link.a, link.a_port) == port;
+    const uint64_t bytes = is_a ? config->backward_headroom_bytes : config->headroom_bytes;
+    return bytes != 0 && bytes != SIM_AUTO ? bytes : sw->config.pfc_headroom_bytes;
+}
+
 static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
 {
-    if (sw->config.pfc_headroom_bytes != SIM_AUTO) {
-        return sw->config.pfc_headroom_bytes;
+    const uint64_t given_bytes = given_headroom(sw, port);
+    if (given_bytes != SIM_AUTO) {
+        return given_bytes;
     }
     const sim_time_t response = sw->config.pfc_response_ps == SIM_AUTO
                                     ? response_ps(port->line->rate_bps)
@@ -108,7 +121,7 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
 static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
 {
     const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);
-    return sw->config.pfc_headroom_bytes == SIM_AUTO && port->line->config->loss_rate.num == 0 &&
+    return given_headroom(sw, port) == SIM_AUTO && port->line->config->loss_rate.num == 0 &&
            port->line->config->bit_error_rate.num == 0 &&
            pause_ps / 2 >= net_port_frame_time_ps(port, port->node->net->frame_bytes_max);
 }

@@ -6,7 +6,6 @@
 // settles it for every network but those with long or slow links; then the pairs of at most
 // SAMPLE_MAX interfaces, evenly spaced, are looked at.
 #include "world/advice.h"
-#include "kernel/digits.h"
 #include "world/faults.h"
 #include "world/path_classes.h"
 
@@ -239,10 +238,10 @@ static void advise_losses(const world_t *world, world_warnings_t *out)
         return;
     }
     world_warn(out, "no-loss",
-               "links lose packets, but of the %s planned ones %s are lost on average: no loss "
+               "links lose packets, but of the %.3g planned ones %.2g are lost on average: no loss "
                "is to be expected in this run, expected a higher link.loss-rate or "
                "bit-error-rate, or more traffic",
-               SIM_DIGITS(survey->packets, 3), SIM_DIGITS(survey->losses, 2));
+               survey->packets, survey->losses);
 }
 
 #define ATTEMPTS_MANY 100.0
@@ -255,10 +254,10 @@ static void advise_attempts(const world_t *world, world_warnings_t *out)
         world_warn(
             out, "attempts",
             "with nic.retransmission: go-back-0 each loss starts a message over, and on "
-            "its lossy path one takes %s %s attempts on average: expected go-back-n, smaller "
+            "its lossy path one takes %s %.2g attempts on average: expected go-back-n, smaller "
             "messages, nic.retransmission-chunk, or an end of the run (until)",
             attempts > ATTEMPTS_TOLD_MAX ? "more than" : "about",
-            SIM_DIGITS(SIM_MIN(ATTEMPTS_TOLD_MAX, attempts), 2));
+            SIM_MIN(ATTEMPTS_TOLD_MAX, attempts));
     }
 }
 
@@ -323,19 +322,19 @@ static void advise_timeout(const world_t *world, world_warnings_t *out)
     }
     world_text_t trip;
     world_text_t timeout;
-    char setting[80];
+    world_text_t setting;
     if (enough > config->timeout) {
-        snprintf(setting, sizeof(setting), "set nic.timeout to %u instead of %" PRIu64, enough,
-                 config->timeout);
+        snprintf(setting.text, sizeof(setting.text), "set nic.timeout to %u instead of %" PRIu64,
+                 enough, config->timeout);
     } else {
-        snprintf(setting, sizeof(setting), "expected a shorter round trip");
+        snprintf(setting.text, sizeof(setting.text), "expected a shorter round trip");
     }
     world_warn(out, "timeout",
                "the round trip from %s to %s takes %s, longer than the retransmission "
                "timeout of %s: everything is sent again; %s",
                world->nics[worst.from].name, world->nics[worst.to].name,
                world_format_time(&trip, worst.round_trip_ps),
-               world_format_time(&timeout, timeout_of(config)), setting);
+               world_format_time(&timeout, timeout_of(config)), setting.text);
 }
 
 void world_advise(const world_t *world, world_warnings_t *out)
