@@ -21,7 +21,7 @@ typedef struct option {
 #define FOR_FILE                                                                   \
     (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT |  \
      1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT | \
-     1u << CLI_ARENA)
+     1u << CLI_IMPORT | 1u << CLI_ARENA)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)
 #define FOR_STEPS (1u << CLI_SHELL)
 #define FOR_PLUGIN                                                                          \
@@ -84,12 +84,14 @@ static const option_t options[] = {
     {"--print-slurm", false, 1u << CLI_RUN, NULL},
     {"--yes", false, FOR_SCENARIO | FOR_STEPS, NULL},
     {"--progress", true, FOR_RUN, NULL},
-    {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_ARENA | 1u << CLI_CALIBRATE, NULL},
+    {"--quiet", false,
+     FOR_RUN | 1u << CLI_IMPORT | 1u << CLI_SWEEP | 1u << CLI_ARENA | 1u << CLI_CALIBRATE, NULL},
     {"--json", false,
      FOR_RUN | FOR_STEPS | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
          1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW | 1u << CLI_ARENA,
      NULL},
-    {"--markdown", false, 1u << CLI_PARAMS, NULL},
+    {"--no-hosts", false, 1u << CLI_IMPORT, NULL},
+    {"--markdown", false, 1u << CLI_PARAMS | 1u << CLI_IMPORT, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
     {"--man", false, 1u << CLI_HELP, NULL},
     {"--completion", true, 1u << CLI_HELP, NULL},
@@ -124,6 +126,7 @@ static const struct {
     {"serve", CLI_SERVE, 1, 1, "one scenario, a name or a file"},
     {"shell", CLI_SHELL, 0, 1, "one scenario, or --topology"},
     {"convert", CLI_CONVERT, 1, 1, "one file of a workload"},
+    {"import", CLI_IMPORT, 0, SIZE_MAX, "files and folders of a real fabric"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
     {"schema", CLI_SCHEMA, 0, 1, "nothing, or: scenario"},
     {"mooncake-meta", CLI_META, 1, 2, "export, import or dump, and records"},
@@ -302,6 +305,7 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--list", &args->list_cells},
         {"--quick", &args->quick},
         {"--csv", &args->csv},
+        {"--no-hosts", &args->no_hosts},
         {"--markdown", &args->markdown},
         {"--outputs-markdown", &args->outputs_markdown},
         {"--man", &args->manual},
@@ -392,7 +396,7 @@ static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
         return world_fail(error, SIM_ERR_INVALID, NULL, "rocesim %s: -o is empty, expected a %s",
                           cli_command_name(args->command),
                           args->command == CLI_PLOT || args->command == CLI_CONVERT ||
-                                  args->command == CLI_TIMELINE
+                                  args->command == CLI_IMPORT || args->command == CLI_TIMELINE
                               ? "file"
                               : "folder");
     }

@@ -28,6 +28,7 @@ typedef enum cli_command {
     CLI_SHOW,
     CLI_NEW,
     CLI_EXPECT,
+    CLI_IMPORT,
     CLI_SHELL,
     CLI_HELP,
     CLI_VERSION,
@@ -82,6 +83,7 @@ typedef struct cli_args {
     bool quick;
     bool starts_programs; // run
     const char *topology; // shell; NULL: not given
+    bool no_hosts;        // import
     bool explains;        // run
     const char **plugins; // borrowed from argv; the overrides append them to the scenario's
     size_t plugin_count;
@@ -91,7 +93,7 @@ typedef struct cli_args {
     const char *counters; // explain: a file of measured counters; NULL: not given
     bool quiet;
     bool json;
-    bool markdown;         // params
+    bool markdown;         // params, import
     bool manual;           // help: print a manual page
     const char *shell;     // help: print completions for this shell; NULL: not given
     bool outputs_markdown; // params

@@ -6,6 +6,7 @@
 #include "cli/check.h"
 #include "cli/expect/expect.h"
 #include "cli/hpcc/hpcc.h"
+#include "cli/import/import.h"
 #include "cli/library.h"
 #include "cli/plot/plot.h"
 #include "cli/run.h"
@@ -263,6 +264,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_shell(args);
     case CLI_CONVERT:
         return cli_command_convert(args);
+    case CLI_IMPORT:
+        return cli_command_import(args);
     case CLI_SWEEP:
         return cli_command_sweep(args);
     case CLI_ARENA:
@@ -289,8 +292,8 @@ static bool prints_data(const cli_args_t *args)
 {
     return (args->command == CLI_COMPARE && args->csv) || args->command == CLI_TOPO ||
            args->command == CLI_CONVERT || args->command == CLI_TIMELINE ||
-           args->command == CLI_SERVE || args->manual || args->shell != NULL ||
-           args->show_cell != NULL ||
+           args->command == CLI_IMPORT || args->command == CLI_SERVE || args->manual ||
+           args->shell != NULL || args->show_cell != NULL ||
            (args->command == CLI_SWEEP && (args->print_jobs || args->slurm));
 }
 

@@ -42,6 +42,7 @@ static const char help_program[] =
     "  rocesim capture ACTION FILE          cut, merge, split captures, follow one packet\n"
     "\n"
     "Translate files:\n"
+    "  rocesim import FILE... -o FILE       make a scenario from the files of a real fabric\n"
     "  rocesim convert GOAL -o FILE         turn a GOAL schedule into text or binary\n"
     "  rocesim mooncake-meta ACTION         copy Mooncake's records to or from etcd, memcached\n"
     "\n"
@@ -321,6 +322,24 @@ static const char help_shell[] =
     "is wrong ends the shell before anything of it runs, with status 2; results of the lines\n"
     "before it are written. docs/programs.md explains programs.\n";
 
+static const char help_import[] =
+    "rocesim import FILE... [-o SCENARIO] [--no-hosts] [--quiet]\n"
+    "rocesim import --markdown\n"
+    "\n"
+    "Makes a scenario from the files of a real fabric, unchanged: config_db.json of SONiC\n"
+    "switches, neighbours of LLDP (show lldp table, lldpcli -f json), the output of\n"
+    "ibnetdiscover, Slurm's topology.conf, NCCL's topology of a server (XML), and a list of\n"
+    "links (CSV). A folder stands for the files in it. Files of several switches and of\n"
+    "several formats complete each other. The command prints what each part of the files\n"
+    "became, what it assumed, and what has no effect. docs/formats/import.md explains it.\n"
+    "\n"
+    "  -o SCENARIO      Write the scenario into this file (default: the standard output, and\n"
+    "                   the report on the standard error).\n"
+    "  --no-hosts       Add no hosts to ports that are up and of which no file says what they\n"
+    "                   are joined to.\n"
+    "  --quiet          Print no report.\n"
+    "  --markdown       Print what each key of each format becomes.\n";
+
 static const char help_convert[] =
     "rocesim convert GOAL -o FILE\n"
     "\n"
@@ -544,6 +563,8 @@ const char *cli_help_text(cli_command_t command)
         return help_serve;
     case CLI_SHELL:
         return help_shell;
+    case CLI_IMPORT:
+        return help_import;
     case CLI_CONVERT:
         return help_convert;
     case CLI_TOPO:

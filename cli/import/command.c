@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/import/command.c - `rocesim import`: recognises files, reads them, writes a scenario.
+#include "cli/import/import.h"
+
+#include "cli/command.h"
+#include "cli/import/format.h"
+#include "cli/import/write.h"
+#include "cli/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILE_BYTES_MAX ((size_t)256 << 20)
+#define FILES_MAX 20000u
+
+// In the order in which files are asked whether they are of a format. A server's inside comes last.
+static const import_format_t *const formats[] = {
+    &import_sonic, &import_lldp_json, &import_ibnetdiscover, &import_lldp_table,
+    &import_slurm, &import_nccl,      &import_links,
+};
+
+typedef struct source {
+    char *path;
+    bool named; // by the user, not found in a folder
+    char *text;
+    import_file_t file;
+    const import_format_t *format;
+} source_t;
+
+typedef struct import_job {
+    source_t *sources;
+    size_t count;
+    size_t capacity;
+    world_document_t *document;
+    import_fabric_t fabric;
+} import_job_t;
+
+char *import_name_of_file(const char *path)
+{
+    static const char *const endings[] = {".config_db", "-config_db", "_config_db", ".lldp",
+                                          "-lldp",      "_lldp",      ".config",    ".conf"};
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash != NULL ? slash + 1 : path;
+    char *const whole = sim_format("%s", name);
+    char *const dot = strrchr(whole, '.');
+    if (dot != NULL && dot != whole) {
+        *dot = '\0';
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(endings); i++) {
+        const size_t size = strlen(whole);
+        const size_t end = strlen(endings[i]);
+        if (size > end && strcmp(whole + size - end, endings[i]) == 0) {
+            whole[size - end] = '\0';
+            break;
+        }
+    }
+    return whole;
+}
+
+void import_note_key(import_fabric_t *fabric, const import_format_t *format, const char *table,
+                     const char *field, const world_place_t *place)
+{
+    const import_key_t *found = NULL;
+    bool whole = false; // a row stands for all fields of its table
+    for (size_t i = 0; i < format->key_count; i++) {
+        const import_key_t *const row = &format->keys[i];
+        if (strcmp(row->table, table) == 0) {
+            found = strcmp(row->field, field) == 0 ? row : found;
+            whole = whole || (row->field[0] == '\0' && row->kind != IMPORT_BECAME);
+        }
+    }
+    if (found != NULL) {
+        import_note(fabric, found->kind, place, "%s%s%s: %s", table, field[0] != '\0' ? " " : "",
+                    field, found->becomes);
+    } else if (field[0] != '\0' && !whole) {
+        import_note(fabric, IMPORT_IGNORED, place, "%s %.40s: not used", table, field);
+    }
+}
+
+// -- files
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const source_t *)a)->path, ((const source_t *)b)->path);
+}
+
+static sim_err_t add_source(import_job_t *job, const char *path, bool named, world_error_t *error)
+{
+    if (job->count >= FILES_MAX) {
+        return world_fail(error, SIM_ERR_RANGE, WORLD_FILE(path),
+                          "more than %u files, expected fewer", FILES_MAX);
+    }
+    SIM_APPEND(job->sources, job->count, job->capacity,
+               (source_t){.path = sim_format("%s", path), .named = named});
+    return SIM_OK;
+}
+
+// Adds the files of a folder, by name, without those of its folders.
+static sim_err_t add_folder(import_job_t *job, const char *path, world_error_t *error)
+{
+    DIR *const folder = opendir(path);
+    const size_t first = job->count;
+    if (folder == NULL) {
+        return world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "%s", strerror(errno));
+    }
+    sim_err_t result = SIM_OK;
+    for (const struct dirent *entry = readdir(folder); entry != NULL && result == SIM_OK;
+         entry = readdir(folder)) {
+        char *const name = sim_format("%s/%s", path, entry->d_name);
+        struct stat status;
+        if (entry->d_name[0] != '.' && stat(name, &status) == 0 && S_ISREG(status.st_mode)) {
+            result = add_source(job, name, false, error);
+        }
+        sim_free(name);
+    }
+    (void)closedir(folder);
+    qsort(job->sources + first, job->count - first, sizeof(*job->sources), by_name);
+    return result;
+}
+
+static sim_err_t find_files(import_job_t *job, const cli_args_t *args, world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < args->operand_count && result == SIM_OK; i++) {
+        struct stat status;
+        const char *const path = args->operands[i];
+        result = stat(path, &status) == 0 && S_ISDIR(status.st_mode)
+                     ? add_folder(job, path, error)
+                     : add_source(job, path, true, error);
+    }
+    return result;
+}
+
+static sim_err_t fail_unknown(const source_t *source, world_error_t *error)
+{
+    char *names = NULL;
+    for (size_t f = 0; f < SIM_COUNT_OF(formats); f++) {
+        char *const more = sim_format("%s%s%s", names != NULL ? names : "",
+                                      names != NULL ? ", " : "", formats[f]->name);
+        sim_free(names);
+        names = more;
+    }
+    (void)world_fail(error, SIM_ERR_INVALID, WORLD_FILE(source->path),
+                     "the file has none of the formats that import reads, expected %s", names);
+    world_error_about(error, source->path, source->path);
+    sim_free(names);
+    return SIM_ERR_INVALID;
+}
+
+// Reads a file into memory and finds its format. A file of a folder may have none.
+static sim_err_t load(import_job_t *job, source_t *source, world_error_t *error)
+{
+    size_t size = 0;
+    sim_err_t result = world_read_file(source->path, FILE_BYTES_MAX, &source->text, &size, error);
+    if (result != SIM_OK) {
+        return source->named ? result : SIM_OK;
+    }
+    source->file = (import_file_t){
+        .name = world_document_text(job->document, source->path),
+        .text = source->text,
+        .size_bytes = size,
+        .document = job->document,
+    };
+    const char *const begin = source->text + strspn(source->text, " \t\r\n");
+    if (*begin == '{') {
+        world_tree_t *tree = NULL;
+        result = world_yaml_parse(job->document, source->file.name, true, source->text, size, &tree,
+                                  error);
+        if (result != SIM_OK) {
+            return result;
+        }
+        source->file.json = tree;
+    }
+    for (size_t f = 0; f < SIM_COUNT_OF(formats) && source->format == NULL; f++) {
+        source->format = formats[f]->is(&source->file) ? formats[f] : NULL;
+    }
+    return source->format == NULL && source->named ? fail_unknown(source, error) : SIM_OK;
+}
+
+static sim_err_t read_all(import_job_t *job, bool servers, world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < job->count && result == SIM_OK; i++) {
+        const source_t *const source = &job->sources[i];
+        if (source->format != NULL && (source->format == &import_nccl) == servers) {
+            result = source->format->read(&job->fabric, &source->file, error);
+        }
+    }
+    return result;
+}
+
+// -- what was done
+
+static void print_notes(const import_fabric_t *fabric, FILE *out)
+{
+    static const char *const titles[] = {
+        [IMPORT_BECAME] = "What the files say became this:",
+        [IMPORT_ASSUMED] = "This was assumed:",
+        [IMPORT_IGNORED] = "This has no effect:",
+    };
+    for (size_t kind = 0; kind < SIM_COUNT_OF(titles); kind++) {
+        bool headed = false;
+        for (size_t i = 0; i < fabric->note_count; i++) {
+            const import_note_t *const note = &fabric->notes[i];
+            if ((size_t)note->kind != kind) {
+                continue;
+            }
+            if (!headed) {
+                fprintf(out, "\n%s\n", titles[kind]);
+            }
+            headed = true;
+            fprintf(out, "  %s", note->text);
+            if (note->first.origin != NULL && note->first.line > 0) {
+                fprintf(out, " (%s:%d:%d", note->first.origin, note->first.line,
+                        note->first.column);
+            } else if (note->first.origin != NULL) {
+                fprintf(out, " (%s", note->first.origin);
+            }
+            if (note->first.origin != NULL) {
+                fprintf(out, note->count > 1 ? ", and %zu more)" : ")", note->count - 1);
+            }
+            fputc('\n', out);
+        }
+    }
+}
+
+static void print_summary(const import_job_t *job, FILE *out)
+{
+    const import_fabric_t *const fabric = &job->fabric;
+    size_t nodes[2] = {0, 0};
+    for (size_t n = 0; n < fabric->node_count; n++) {
+        nodes[fabric->nodes[n].kind == IMPORT_HOST]++;
+    }
+    fprintf(out, "%zu switch%s, %zu host%s and %zu link%s from these files:\n", nodes[0],
+            nodes[0] == 1 ? "" : "es", nodes[1], sim_plural(nodes[1]), fabric->link_count,
+            sim_plural(fabric->link_count));
+    for (size_t i = 0; i < job->count; i++) {
+        fprintf(out, "  %s: %s\n", job->sources[i].path,
+                job->sources[i].format != NULL ? job->sources[i].format->name
+                                               : "left out, it has none of the known formats");
+    }
+    print_notes(fabric, out);
+}
+
+static char *source_names(const import_job_t *job)
+{
+    char *names = sim_format("%s", "");
+    size_t used = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        if (job->sources[i].format == NULL) {
+            continue;
+        }
+        const char *const slash = strrchr(job->sources[i].path, '/');
+        char *const more = used == 8 ? sim_format("%s and others", names)
+                                     : sim_format("%s%s%s", names, used > 0 ? ", " : "",
+                                                  slash != NULL ? slash + 1 : job->sources[i].path);
+        sim_free(names);
+        names = more;
+        if (used++ == 8) {
+            break;
+        }
+    }
+    return names;
+}
+
+// -- the command
+
+static int write_scenario(const char *name, const char *text)
+{
+    FILE *const out = name == NULL || strcmp(name, "-") == 0 ? stdout : fopen(name, "we");
+    bool good = out != NULL && fputs(text, out) >= 0 && fflush(out) == 0;
+    const int reason = errno;
+    if (out != NULL && out != stdout) {
+        good = fclose(out) == 0 && good;
+    }
+    if (!good) {
+        fprintf(stderr, "rocesim import: cannot write %s: %s\n",
+                name == NULL ? "the standard output" : name, strerror(reason));
+        return CLI_EXIT_FAILED;
+    }
+    return CLI_EXIT_DONE;
+}
+
+// Prints what each key of each format becomes, as docs/formats/import.md has it.
+static void print_keys(void)
+{
+    static const char *const kinds[] = {"", "assumed: ", "no effect: "};
+    for (size_t f = 0; f < SIM_COUNT_OF(formats); f++) {
+        printf("%s### %s\n\n| key | becomes |\n|---|---|\n", f > 0 ? "\n" : "", formats[f]->name);
+        for (size_t k = 0; k < formats[f]->key_count; k++) {
+            const import_key_t *const row = &formats[f]->keys[k];
+            printf("| `%s%s%s` | %s%s |\n", row->table, row->field[0] != '\0' ? " " : "",
+                   row->field, kinds[row->kind], row->becomes);
+        }
+    }
+}
+
+static void job_fini(import_job_t *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        sim_free(job->sources[i].path);
+        sim_free(job->sources[i].text);
+    }
+    sim_free(job->sources);
+    import_fabric_fini(&job->fabric);
+    world_document_destroy(job->document);
+}
+
+int cli_command_import(const cli_args_t *args)
+{
+    world_error_t error;
+    if (args->markdown) {
+        print_keys();
+        return cli_finish_output(CLI_EXIT_DONE);
+    }
+    if (args->operand_count == 0) {
+        fprintf(stderr, "rocesim import: no file, expected files or folders\n");
+        return CLI_EXIT_BAD_INPUT;
+    }
+    import_job_t job = {.document = world_document_create()};
+    sim_err_t result = find_files(&job, args, &error);
+    for (size_t i = 0; i < job.count && result == SIM_OK; i++) {
+        result = load(&job, &job.sources[i], &error);
+    }
+    result = result != SIM_OK ? result : read_all(&job, false, &error);
+    result = result != SIM_OK ? result : read_all(&job, true, &error);
+    result = result != SIM_OK ? result : import_fabric_join(&job.fabric, !args->no_hosts, &error);
+    int status = CLI_EXIT_BAD_INPUT;
+    if (result != SIM_OK) {
+        (void)cli_report_failure(&error, status);
+    } else {
+        char *const names = source_names(&job);
+        char *const text = import_scenario_text(&job.fabric, names);
+        status = write_scenario(args->folder, text);
+        const bool to_stdout = args->folder == NULL || strcmp(args->folder, "-") == 0;
+        if (status == CLI_EXIT_DONE && !args->quiet) {
+            print_summary(&job, to_stdout ? stderr : stdout);
+        }
+        sim_free(names);
+        sim_free(text);
+    }
+    job_fini(&job);
+    return cli_finish_output(status);
+}

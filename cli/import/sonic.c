@@ -1,0 +1,992 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/import/sonic.c - reads config_db.json of SONiC: ports, neighbours, buffers, ECN, QoS, PFC.
+//
+// The file is {"TABLE": {"KEY": {"FIELD": "VALUE"}}} or {"TABLE|KEY": {"FIELD": "VALUE"}}; keys of
+// several parts are joined by '|', ports of one key by ','. Sources: sonic-swss' schema and YANG
+// models; SONiC's documents on buffers, QoS and the PFC watchdog.
+#include "cli/import/format.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW_BECAME(table, field, text) {table, field, IMPORT_BECAME, text},
+#define ROW_ASSUMED(table, field, text) {table, field, IMPORT_ASSUMED, text},
+#define ROW_IGNORED(table, field, text) {table, field, IMPORT_IGNORED, text},
+
+// clang-format off
+static const import_key_t keys[] = {
+    ROW_BECAME("DEVICE_METADATA", "hostname", "the name of the switch")
+    ROW_BECAME("PORT", "", "a port of the switch")
+    ROW_BECAME("PORT", "speed", "the rate of the port's link")
+    ROW_BECAME("PORT", "alias", "another name by which neighbours know the port")
+    ROW_BECAME("PORT", "admin_status", "a port that is down has no link")
+    ROW_BECAME("CABLE_LENGTH", "", "the delay of the port's link, at 5 ns a metre")
+    ROW_BECAME("DEVICE_NEIGHBOR", "name", "the node at the other end of the port's link")
+    ROW_BECAME("DEVICE_NEIGHBOR", "port", "the port at the other end of the link")
+    ROW_BECAME("DEVICE_NEIGHBOR_METADATA", "type", "a switch (Router, Switch, Leaf, Spine, ToR) or a host")
+    ROW_BECAME("BUFFER_POOL", "size", "switch.buffer: the size of the lossless ingress pool plus the reserved bytes and the headroom of all lossless classes of all ports")
+    ROW_ASSUMED("BUFFER_POOL", "xoff", "a headroom that ports share is not modelled: each port has its own headroom in full")
+    ROW_IGNORED("BUFFER_POOL", "mode", "all pools are dynamic")
+    ROW_IGNORED("BUFFER_POOL", "type", "the name of the pool says it")
+    ROW_BECAME("BUFFER_PROFILE", "xoff", "link.headroom or switch.pfc.headroom of the ports that use the profile")
+    ROW_BECAME("BUFFER_PROFILE", "size", "switch.pfc.reserved; without the headroom where the size contains it")
+    ROW_BECAME("BUFFER_PROFILE", "dynamic_th", "switch.pfc.alpha = 2^dynamic_th, and switch.lossy-alpha in the profile of lossy queues")
+    ROW_BECAME("BUFFER_PROFILE", "static_th", "switch.pfc.threshold")
+    ROW_BECAME("BUFFER_PROFILE", "xon_offset", "switch.pfc.xon-offset")
+    ROW_IGNORED("BUFFER_PROFILE", "xon", "the peer continues xon_offset below the threshold")
+    ROW_BECAME("BUFFER_PROFILE", "pool", "whether the profile is one of lossless classes")
+    ROW_BECAME("BUFFER_PG", "profile", "the headroom and the threshold of these classes of the port")
+    ROW_BECAME("BUFFER_QUEUE", "profile", "switch.lossy-alpha, where the profile belongs to lossy queues")
+    ROW_IGNORED("BUFFER_PORT_INGRESS_PROFILE_LIST", "", "a port has no limit over all its classes")
+    ROW_IGNORED("BUFFER_PORT_EGRESS_PROFILE_LIST", "", "a port has no limit over all its classes")
+    ROW_BECAME("WRED_PROFILE", "green_min_threshold", "switch.ecn.kmin of the ports whose queues use the profile")
+    ROW_BECAME("WRED_PROFILE", "green_max_threshold", "switch.ecn.kmax")
+    ROW_BECAME("WRED_PROFILE", "green_drop_probability", "switch.ecn.pmax")
+    ROW_BECAME("WRED_PROFILE", "ecn", "whether these queues mark packets: all, or those of green packets")
+    ROW_IGNORED("WRED_PROFILE", "wred_green_enable", "packets that can be marked are marked, not dropped")
+    ROW_IGNORED("WRED_PROFILE", "yellow_min_threshold", "all packets are green")
+    ROW_IGNORED("WRED_PROFILE", "yellow_max_threshold", "all packets are green")
+    ROW_IGNORED("WRED_PROFILE", "yellow_drop_probability", "all packets are green")
+    ROW_IGNORED("WRED_PROFILE", "wred_yellow_enable", "all packets are green")
+    ROW_IGNORED("WRED_PROFILE", "red_min_threshold", "all packets are green")
+    ROW_IGNORED("WRED_PROFILE", "red_max_threshold", "all packets are green")
+    ROW_IGNORED("WRED_PROFILE", "red_drop_probability", "all packets are green")
+    ROW_IGNORED("WRED_PROFILE", "wred_red_enable", "all packets are green")
+    ROW_BECAME("QUEUE", "wred_profile", "switch.ecn.priorities: the classes whose queues mark")
+    ROW_BECAME("QUEUE", "scheduler", "switch.weights and switch.strict-priorities")
+    ROW_BECAME("SCHEDULER", "type", "STRICT: switch.strict-priorities; DWRR and WRR: switch.weights")
+    ROW_BECAME("SCHEDULER", "weight", "switch.weights")
+    ROW_BECAME("PORT_QOS_MAP", "pfc_enable", "switch.pfc.priorities")
+    ROW_ASSUMED("PORT_QOS_MAP", "dscp_to_tc_map", "a class of the scenario is a traffic class of the switch: nic.priority is the first lossless one, whatever DSCP reaches it")
+    ROW_ASSUMED("PORT_QOS_MAP", "tc_to_queue_map", "the queue has the number of the traffic class")
+    ROW_ASSUMED("PORT_QOS_MAP", "tc_to_pg_map", "the priority group has the number of the traffic class")
+    ROW_ASSUMED("PORT_QOS_MAP", "pfc_to_queue_map", "the queue has the number of the PFC priority")
+    ROW_BECAME("PFC_WD", "action", "switch.pfc.watchdog: drop, forward as ignore, alert as off")
+    ROW_BECAME("PFC_WD", "detection_time", "switch.pfc.watchdog-detect, in milliseconds")
+    ROW_BECAME("PFC_WD", "restoration_time", "switch.pfc.watchdog-restore, in milliseconds")
+    ROW_ASSUMED("DSCP_TO_TC_MAP", "", "see PORT_QOS_MAP dscp_to_tc_map")
+    ROW_ASSUMED("TC_TO_QUEUE_MAP", "", "see PORT_QOS_MAP tc_to_queue_map")
+    ROW_ASSUMED("TC_TO_PRIORITY_GROUP_MAP", "", "see PORT_QOS_MAP tc_to_pg_map")
+    ROW_ASSUMED("MAP_PFC_PRIORITY_TO_QUEUE", "", "see PORT_QOS_MAP pfc_to_queue_map")
+    ROW_ASSUMED("MAP_PFC_PRIORITY_TO_PRIORITY_GROUP", "", "the priority group has the number of the PFC priority")
+    ROW_ASSUMED("LOSSLESS_TRAFFIC_PATTERN", "", "headroom that no profile gives is computed for full-sized frames")
+    ROW_ASSUMED("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "", "headroom that no profile gives is computed from rate, length and MTU")
+    ROW_IGNORED("PORTCHANNEL", "", "the links of a port channel are equal paths")
+    ROW_IGNORED("PORTCHANNEL_MEMBER", "", "the links of a port channel are equal paths")
+    ROW_IGNORED("BGP_NEIGHBOR", "", "packets take all shortest paths, whatever routes are configured")
+    ROW_IGNORED("INTERFACE", "", "hosts have addresses of the simulation")
+    ROW_IGNORED("LOOPBACK_INTERFACE", "", "hosts have addresses of the simulation")
+    ROW_IGNORED("VLAN", "", "all hosts can reach each other")
+    ROW_IGNORED("VLAN_MEMBER", "", "all hosts can reach each other")
+    ROW_IGNORED("VLAN_INTERFACE", "", "hosts have addresses of the simulation")
+};
+// clang-format on
+
+#define PROFILES_MAX 4096u
+
+typedef struct profile {
+    const char *name;
+    import_limits_t set;
+    uint64_t size_bytes; // SIM_AUTO: not given
+    bool lossless;       // it has xoff, or its pool is a lossless ingress pool
+    bool egress;
+    bool ecn;
+} profile_t;
+
+typedef struct scheduler {
+    const char *name;
+    bool strict;
+    uint32_t weight; // 0: not given
+} scheduler_t;
+
+typedef struct reader {
+    import_fabric_t *fabric;
+    const import_file_t *file;
+    uint32_t node;
+    profile_t *profiles; // of buffers, then of ECN
+    size_t profile_count;
+    size_t profile_capacity;
+    scheduler_t *schedulers;
+    size_t scheduler_count;
+    size_t scheduler_capacity;
+    uint64_t pool_bytes; // SIM_AUTO: not given
+    uint64_t egress_pool_bytes;
+    uint32_t ecn_classes;
+    uint32_t strict_classes;
+    uint32_t weights[IMPORT_CLASSES]; // 0: not given
+    int lossy_exponent;               // INT_MAX: not given
+    const char *watchdog;             // NULL: off
+    uint64_t detect_ms;
+    uint64_t restore_ms;
+    world_error_t *error;
+} reader_t;
+
+// An entry of a table: its key and its fields.
+typedef struct entry {
+    const char *table;
+    const char *key; // behind "TABLE|"
+    const world_tree_t *fields;
+    const world_tree_t *at; // where the key stands
+} entry_t;
+
+typedef sim_err_t (*entry_fn)(reader_t *reader, const entry_t *entry);
+
+// -- values
+
+static const char *text_of(const world_tree_t *fields, const char *field)
+{
+    const world_tree_t *const value =
+        fields->kind == WORLD_TREE_MAP ? world_tree_value(fields, field) : NULL;
+    return value != NULL && value->kind == WORLD_TREE_SCALAR && !value->is_null ? value->text
+                                                                                : NULL;
+}
+
+// Reads a whole number of a field. *number stays as it is if there is none.
+static sim_err_t number_of(const reader_t *reader, const entry_t *entry, const char *field,
+                           uint64_t max, uint64_t *number)
+{
+    const char *const text = text_of(entry->fields, field);
+    if (text == NULL || text[0] == '\0') {
+        return SIM_OK;
+    }
+    char *end = NULL;
+    const bool digits = strspn(text, "0123456789") == strlen(text) && strlen(text) < 19;
+    const uint64_t value = digits ? strtoull(text, &end, 10) : 0;
+    if (!digits || value > max) {
+        world_shown_t shown;
+        return world_fail(reader->error, SIM_ERR_INVALID,
+                          &world_tree_value(entry->fields, field)->place,
+                          "%s of %s is '%s', expected a whole number up to %" PRIu64, field,
+                          entry->table, world_show(&shown, text), max);
+    }
+    *number = value;
+    return SIM_OK;
+}
+
+// Reads the exponent of a threshold, -8 to 8.
+static sim_err_t exponent_of(const reader_t *reader, const entry_t *entry, const char *field,
+                             int *exponent)
+{
+    const char *const text = text_of(entry->fields, field);
+    if (text == NULL) {
+        return SIM_OK;
+    }
+    char *end = NULL;
+    const long value = strtol(text, &end, 10);
+    if (text[0] == '\0' || *end != '\0' || value < -10 || value > 10) {
+        world_shown_t shown;
+        return world_fail(reader->error, SIM_ERR_INVALID,
+                          &world_tree_value(entry->fields, field)->place,
+                          "%s of %s is '%s', expected a power of two from -10 to 10", field,
+                          entry->table, world_show(&shown, text));
+    }
+    *exponent = (int)value;
+    return SIM_OK;
+}
+
+// Reads classes: "3,4", "3-4", "3". Returns false if the text is none.
+static bool classes_of(const char *text, uint32_t *mask)
+{
+    *mask = 0;
+    for (const char *p = text; *p != '\0';) {
+        if (*p < '0' || *p > '9') {
+            return false;
+        }
+        char *end = NULL;
+        const unsigned long first = strtoul(p, &end, 10);
+        unsigned long last = first;
+        if (*end == '-') {
+            last = strtoul(end + 1, &end, 10);
+        }
+        for (unsigned long c = first; c <= last && c < 32; c++) {
+            *mask |= c < IMPORT_CLASSES ? 1u << c : 0;
+        }
+        p = *end == ',' ? end + 1 : end;
+        if (*end != ',' && *end != '\0') {
+            return false;
+        }
+    }
+    return text[0] != '\0';
+}
+
+// Returns a reference to another entry without the brackets and the table of older versions:
+// "[BUFFER_PROFILE|x]" is "x".
+static char *reference(const char *text)
+{
+    if (text == NULL) {
+        return NULL;
+    }
+    const char *const bar = strrchr(text, '|');
+    const char *const begin = bar != NULL ? bar + 1 : text + (text[0] == '[' ? 1 : 0);
+    const size_t size = strlen(begin);
+    return sim_format("%.*s", (int)(size > 0 && begin[size - 1] == ']' ? size - 1 : size), begin);
+}
+
+// Calls `fn` for each port of a list "Ethernet0,Ethernet4".
+static sim_err_t each_port(reader_t *reader, const entry_t *entry, const char *list,
+                           const void *value,
+                           sim_err_t (*fn)(reader_t *reader, const entry_t *entry,
+                                           import_port_t *port, const void *value))
+{
+    char *const names = sim_format("%s", list);
+    char *rest = names;
+    sim_err_t result = SIM_OK;
+    for (char *name = strsep(&rest, ","); name != NULL && result == SIM_OK;
+         name = strsep(&rest, ",")) {
+        import_node_t *const node = &reader->fabric->nodes[reader->node];
+        if (name[0] == '\0') {
+            continue;
+        }
+        import_port_t *const port = import_fabric_find_port(node, name);
+        if (port != NULL) {
+            result = fn(reader, entry, port, value);
+        } else if (strncmp(name, "Ethernet", 8) == 0) {
+            import_note(reader->fabric, IMPORT_IGNORED, &entry->at->place,
+                        "an entry of %s for a port that the table PORT does not have",
+                        entry->table);
+        }
+    }
+    sim_free(names);
+    return result;
+}
+
+// -- tables
+
+static sim_err_t take_port(reader_t *reader, const entry_t *entry)
+{
+    import_port_t *const port =
+        import_fabric_port(&reader->fabric->nodes[reader->node], entry->key, &entry->at->place);
+    uint64_t mbps = 0;
+    const sim_err_t result = number_of(reader, entry, "speed", 100000000, &mbps);
+    const char *const alias = text_of(entry->fields, "alias");
+    const char *const status = text_of(entry->fields, "admin_status");
+    if (alias != NULL && port->alias == NULL) {
+        port->alias = sim_format("%s", alias);
+    }
+    port->listed = true;
+    port->rate_bps = mbps * 1000000;
+    port->is_down = status != NULL && strcmp(status, "down") == 0;
+    return result;
+}
+
+static sim_err_t take_length(reader_t *reader, const entry_t *entry)
+{
+    import_node_t *const node = &reader->fabric->nodes[reader->node];
+    for (size_t i = 0; entry->fields->kind == WORLD_TREE_MAP && i < entry->fields->count; i++) {
+        const world_tree_entry_t *const row = &entry->fields->entries[i];
+        import_port_t *const port = import_fabric_find_port(node, row->key->text);
+        if (port == NULL || row->value->kind != WORLD_TREE_SCALAR) {
+            continue;
+        }
+        char *end = NULL;
+        const double metres = strtod(row->value->text, &end);
+        if (end == row->value->text || strcmp(end, "m") != 0 || metres < 0 || metres > 1e6) {
+            world_shown_t shown;
+            return world_fail(reader->error, SIM_ERR_INVALID, &row->value->place,
+                              "the length of a cable is '%s', expected metres, such as 5m or 300m",
+                              world_show(&shown, row->value->text));
+        }
+        port->length_cm = (uint64_t)(metres * 100 + 0.5);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t set_neighbour(reader_t *reader, const entry_t *entry, import_port_t *port,
+                               const void *value)
+{
+    const char *const name = value;
+    if (!import_port_peer(port, name, text_of(entry->fields, "port"), NULL)) {
+        world_shown_t shown[2];
+        return world_fail(reader->error, SIM_ERR_INVALID, &entry->at->place,
+                          "port %s has the neighbours %s and %s, expected one", port->name,
+                          world_show(&shown[0], port->peer), world_show(&shown[1], name));
+    }
+    return SIM_OK;
+}
+
+static sim_err_t take_neighbour(reader_t *reader, const entry_t *entry)
+{
+    const char *const name = text_of(entry->fields, "name");
+    if (name == NULL || name[0] == '\0') {
+        return SIM_OK;
+    }
+    return each_port(reader, entry, entry->key, name, set_neighbour);
+}
+
+static sim_err_t take_neighbour_type(reader_t *reader, const entry_t *entry)
+{
+    static const char *const switches[] = {"Router", "Switch", "Leaf", "Spine", "ToR",
+                                           "T0",     "T1",     "T2",   "T3",    "Fabric"};
+    const char *const type = text_of(entry->fields, "type");
+    if (type == NULL) {
+        return SIM_OK;
+    }
+    import_node_t *const node =
+        &reader->fabric->nodes[import_fabric_node(reader->fabric, entry->key, &entry->at->place)];
+    bool is_switch = false;
+    for (size_t i = 0; i < SIM_COUNT_OF(switches); i++) {
+        is_switch = is_switch || strstr(type, switches[i]) != NULL;
+    }
+    node->kind = is_switch ? IMPORT_SWITCH : IMPORT_HOST;
+    return SIM_OK;
+}
+
+static sim_err_t take_pool(reader_t *reader, const entry_t *entry)
+{
+    const bool lossy = strstr(entry->key, "lossy") != NULL;
+    uint64_t *const bytes =
+        strncmp(entry->key, "egress", 6) == 0 ? &reader->egress_pool_bytes : &reader->pool_bytes;
+    if (lossy && *bytes != SIM_AUTO) {
+        return SIM_OK;
+    }
+    return number_of(reader, entry, "size", UINT64_C(64000000000), bytes);
+}
+
+static const import_limits_t no_limits = {
+    .headroom_bytes = SIM_AUTO,
+    .reserved_bytes = SIM_AUTO,
+    .xon_offset_bytes = SIM_AUTO,
+    .threshold_bytes = SIM_AUTO,
+    .alpha_exponent = INT_MAX,
+    .kmin_bytes = SIM_AUTO,
+    .kmax_bytes = SIM_AUTO,
+};
+
+static sim_err_t take_profile(reader_t *reader, const entry_t *entry)
+{
+    profile_t profile = {.name = entry->key, .set = no_limits, .size_bytes = SIM_AUTO};
+    const uint64_t max = UINT64_C(64000000000);
+    sim_err_t result = number_of(reader, entry, "xoff", max, &profile.set.headroom_bytes);
+    result = result != SIM_OK ? result : number_of(reader, entry, "size", max, &profile.size_bytes);
+    result = result != SIM_OK
+                 ? result
+                 : number_of(reader, entry, "xon_offset", max, &profile.set.xon_offset_bytes);
+    result = result != SIM_OK
+                 ? result
+                 : number_of(reader, entry, "static_th", max, &profile.set.threshold_bytes);
+    result = result != SIM_OK
+                 ? result
+                 : exponent_of(reader, entry, "dynamic_th", &profile.set.alpha_exponent);
+    const char *const pool = text_of(entry->fields, "pool");
+    profile.lossless =
+        profile.set.headroom_bytes != SIM_AUTO || strncmp(entry->key, "pg_lossless", 11) == 0;
+    profile.egress = pool != NULL && strstr(pool, "egress") != NULL;
+    if (profile.size_bytes != SIM_AUTO && profile.lossless) {
+        // Some switches count the headroom as a part of the size, others do not.
+        const uint64_t headroom =
+            profile.set.headroom_bytes != SIM_AUTO ? profile.set.headroom_bytes : 0;
+        profile.set.reserved_bytes =
+            profile.size_bytes > headroom ? profile.size_bytes - headroom : profile.size_bytes;
+    }
+    if (profile.egress && strstr(entry->key, "lossy") != NULL &&
+        profile.set.alpha_exponent != INT_MAX) {
+        reader->lossy_exponent = profile.set.alpha_exponent;
+    }
+    SIM_APPEND(reader->profiles, reader->profile_count, reader->profile_capacity, profile);
+    return result;
+}
+
+static sim_err_t take_wred(reader_t *reader, const entry_t *entry)
+{
+    profile_t profile = {.name = entry->key, .set = no_limits};
+    const uint64_t max = UINT64_C(4000000000);
+    uint64_t percent = 100;
+    sim_err_t result =
+        number_of(reader, entry, "green_min_threshold", max, &profile.set.kmin_bytes);
+    result = result != SIM_OK
+                 ? result
+                 : number_of(reader, entry, "green_max_threshold", max, &profile.set.kmax_bytes);
+    result = result != SIM_OK ? result
+                              : number_of(reader, entry, "green_drop_probability", 100, &percent);
+    const char *const ecn = text_of(entry->fields, "ecn");
+    profile.set.pmax_percent = (uint32_t)percent;
+    profile.ecn = ecn != NULL && (strcmp(ecn, "ecn_all") == 0 || strstr(ecn, "green") != NULL) &&
+                  profile.set.kmin_bytes != SIM_AUTO && profile.set.kmax_bytes != SIM_AUTO;
+    if (profile.ecn && profile.set.kmin_bytes > profile.set.kmax_bytes) {
+        return world_fail(reader->error, SIM_ERR_RANGE, &entry->at->place,
+                          "green_min_threshold is larger than green_max_threshold, expected a "
+                          "smaller or equal one");
+    }
+    SIM_APPEND(reader->profiles, reader->profile_count, reader->profile_capacity, profile);
+    return result;
+}
+
+static const profile_t *find_profile(const reader_t *reader, const char *name)
+{
+    for (size_t i = 0; name != NULL && i < reader->profile_count; i++) {
+        if (strcmp(reader->profiles[i].name, name) == 0) {
+            return &reader->profiles[i];
+        }
+    }
+    return NULL;
+}
+
+static sim_err_t set_group(reader_t *reader, const entry_t *entry, import_port_t *port,
+                           const void *value)
+{
+    const profile_t *const profile = value;
+    const char *const bar = strchr(entry->key, '|');
+    uint32_t classes = 0;
+    (void)reader;
+    if (bar != NULL && classes_of(bar + 1, &classes) && profile->lossless) {
+        const import_limits_t before = port->set;
+        port->set = profile->set;
+        port->set.kmin_bytes = before.kmin_bytes;
+        port->set.kmax_bytes = before.kmax_bytes;
+        port->set.pmax_percent = before.pmax_percent;
+        port->set.lossless = before.lossless;
+    }
+    return SIM_OK;
+}
+
+// Returns the part of a key before '|', to be freed with sim_free.
+static char *ports_of_key(const char *key)
+{
+    return sim_format("%.*s", (int)strcspn(key, "|"), key);
+}
+
+static sim_err_t take_group(reader_t *reader, const entry_t *entry)
+{
+    char *const name = reference(text_of(entry->fields, "profile"));
+    const profile_t *const profile = find_profile(reader, name);
+    sim_err_t result = SIM_OK;
+    if (profile != NULL) {
+        char *const ports = ports_of_key(entry->key);
+        result = each_port(reader, entry, ports, profile, set_group);
+        sim_free(ports);
+    } else if (name != NULL && strcmp(name, "NULL") != 0 && strcmp(name, "0") != 0) {
+        import_note(reader->fabric, IMPORT_ASSUMED, &entry->at->place,
+                    "a profile that the file does not have (%s): the headroom is computed", name);
+    }
+    sim_free(name);
+    return result;
+}
+
+static sim_err_t take_scheduler(reader_t *reader, const entry_t *entry)
+{
+    const char *const type = text_of(entry->fields, "type");
+    uint64_t weight = 0;
+    const sim_err_t result = number_of(reader, entry, "weight", 255, &weight);
+    SIM_APPEND(
+        reader->schedulers, reader->scheduler_count, reader->scheduler_capacity,
+        (scheduler_t){entry->key, type != NULL && strcmp(type, "STRICT") == 0, (uint32_t)weight});
+    return result;
+}
+
+static sim_err_t set_queue(reader_t *reader, const entry_t *entry, import_port_t *port,
+                           const void *value)
+{
+    const profile_t *const profile = value;
+    (void)reader;
+    (void)entry;
+    // The queue of a lossless class decides: it comes last only if others mark, too.
+    if (port->set.kmin_bytes == SIM_AUTO || profile->set.kmin_bytes < port->set.kmin_bytes) {
+        port->set.kmin_bytes = profile->set.kmin_bytes;
+        port->set.kmax_bytes = profile->set.kmax_bytes;
+        port->set.pmax_percent = profile->set.pmax_percent;
+    }
+    return SIM_OK;
+}
+
+static sim_err_t take_queue(reader_t *reader, const entry_t *entry)
+{
+    const char *const bar = strrchr(entry->key, '|');
+    uint32_t classes = 0;
+    if (bar == NULL || !classes_of(bar + 1, &classes)) {
+        return SIM_OK;
+    }
+    sim_err_t result = SIM_OK;
+    char *const wred = reference(text_of(entry->fields, "wred_profile"));
+    char *const scheduler = reference(text_of(entry->fields, "scheduler"));
+    const profile_t *const profile = find_profile(reader, wred);
+    if (profile != NULL && profile->ecn) {
+        char *const ports = ports_of_key(entry->key);
+        reader->ecn_classes |= classes;
+        result = each_port(reader, entry, ports, profile, set_queue);
+        sim_free(ports);
+    }
+    for (size_t i = 0; scheduler != NULL && i < reader->scheduler_count; i++) {
+        const scheduler_t *const row = &reader->schedulers[i];
+        for (uint32_t c = 0; c < IMPORT_CLASSES && strcmp(row->name, scheduler) == 0; c++) {
+            if ((classes >> c & 1u) != 0) {
+                reader->strict_classes |= row->strict ? 1u << c : 0;
+                reader->weights[c] = row->strict ? 0 : row->weight;
+            }
+        }
+    }
+    sim_free(wred);
+    sim_free(scheduler);
+    return result;
+}
+
+static sim_err_t set_pfc(reader_t *reader, const entry_t *entry, import_port_t *port,
+                         const void *value)
+{
+    (void)reader;
+    (void)entry;
+    port->set.lossless = *(const uint32_t *)value;
+    return SIM_OK;
+}
+
+static sim_err_t take_qos_map(reader_t *reader, const entry_t *entry)
+{
+    const char *const text = text_of(entry->fields, "pfc_enable");
+    uint32_t classes = 0;
+    if (text == NULL || text[0] == '\0') {
+        return SIM_OK;
+    }
+    if (!classes_of(text, &classes)) {
+        world_shown_t shown;
+        return world_fail(
+            reader->error, SIM_ERR_INVALID, &world_tree_value(entry->fields, "pfc_enable")->place,
+            "pfc_enable is '%s', expected classes, such as 3,4", world_show(&shown, text));
+    }
+    return each_port(reader, entry, entry->key, &classes, set_pfc);
+}
+
+static sim_err_t take_watchdog(reader_t *reader, const entry_t *entry)
+{
+    const char *const action = text_of(entry->fields, "action");
+    if (strcmp(entry->key, "GLOBAL") == 0) {
+        return SIM_OK;
+    }
+    reader->watchdog = action == NULL || strcmp(action, "drop") == 0 ? "drop"
+                       : strcmp(action, "forward") == 0              ? "ignore"
+                                                                     : "off";
+    const sim_err_t result = number_of(reader, entry, "detection_time", 100000, &reader->detect_ms);
+    return result != SIM_OK
+               ? result
+               : number_of(reader, entry, "restoration_time", 100000, &reader->restore_ms);
+}
+
+// In the order in which they are read: profiles before those that name them.
+static const struct {
+    const char *table;
+    entry_fn take;
+} tables[] = {
+    {"PORT", take_port},
+    {"CABLE_LENGTH", take_length},
+    {"DEVICE_NEIGHBOR", take_neighbour},
+    {"DEVICE_NEIGHBOR_METADATA", take_neighbour_type},
+    {"BUFFER_POOL", take_pool},
+    {"BUFFER_PROFILE", take_profile},
+    {"WRED_PROFILE", take_wred},
+    {"SCHEDULER", take_scheduler},
+    {"BUFFER_PG", take_group},
+    {"QUEUE", take_queue},
+    {"PORT_QOS_MAP", take_qos_map},
+    {"PFC_WD", take_watchdog},
+};
+
+// -- the file
+
+// Calls `fn` for each entry of a table, in either form of the file.
+static sim_err_t each_entry(reader_t *reader, const char *table, entry_fn fn)
+{
+    const world_tree_t *const root = reader->file->json;
+    const size_t size = strlen(table);
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < root->count && result == SIM_OK; i++) {
+        const world_tree_entry_t *const top = &root->entries[i];
+        const char *const key = top->key->text;
+        if (strncmp(key, table, size) != 0 || (key[size] != '\0' && key[size] != '|')) {
+            continue;
+        }
+        if (key[size] == '|') {
+            const entry_t entry = {table, key + size + 1, top->value, top->key};
+            result = fn(reader, &entry);
+            continue;
+        }
+        for (size_t k = 0;
+             top->value->kind == WORLD_TREE_MAP && k < top->value->count && result == SIM_OK; k++) {
+            const world_tree_entry_t *const row = &top->value->entries[k];
+            const entry_t entry = {table, row->key->text, row->value, row->key};
+            result = fn(reader, &entry);
+        }
+    }
+    return result;
+}
+
+// Notes each key of an entry.
+static sim_err_t note_entry(reader_t *reader, const entry_t *entry)
+{
+    import_fabric_t *const fabric = reader->fabric;
+    import_note_key(fabric, &import_sonic, entry->table, "", &entry->at->place);
+    for (size_t i = 0; entry->fields->kind == WORLD_TREE_MAP && i < entry->fields->count; i++) {
+        const world_tree_t *const field = entry->fields->entries[i].key;
+        import_note_key(fabric, &import_sonic, entry->table, field->text, &field->place);
+    }
+    return SIM_OK;
+}
+
+static void note_all(reader_t *reader)
+{
+    const world_tree_t *const root = reader->file->json;
+    for (size_t i = 0; i < root->count; i++) {
+        const world_tree_entry_t *const top = &root->entries[i];
+        char *const table = ports_of_key(top->key->text);
+        bool known = false;
+        for (size_t k = 0; k < SIM_COUNT_OF(keys); k++) {
+            known = known || strcmp(keys[k].table, table) == 0;
+        }
+        if (!known) {
+            import_note(reader->fabric, IMPORT_IGNORED, &top->key->place, "table %.40s: not used",
+                        table);
+        } else if (strchr(top->key->text, '|') != NULL) {
+            const entry_t entry = {table, "", top->value, top->key};
+            (void)note_entry(reader, &entry);
+        } else {
+            (void)each_entry(reader, table, note_entry);
+        }
+        sim_free(table);
+    }
+}
+
+static sim_err_t take_hostname(reader_t *reader, const entry_t *entry)
+{
+    const char *const name = text_of(entry->fields, "hostname");
+    if (name != NULL && name[0] != '\0' && reader->node == IMPORT_NONE) {
+        reader->node = import_fabric_node(reader->fabric, name, &entry->at->place);
+    }
+    return SIM_OK;
+}
+
+// Adds a value that is a mask of classes.
+static void value_classes(import_node_t *node, const char *path, uint32_t mask, const char *source)
+{
+    char *text = sim_format("[");
+    for (uint32_t c = 0; c < IMPORT_CLASSES; c++) {
+        if ((mask >> c & 1u) != 0) {
+            char *const more = sim_format("%s%s%u", text, text[1] != '\0' ? ", " : "", c);
+            sim_free(text);
+            text = more;
+        }
+    }
+    char *const whole = sim_format("%s]", text);
+    sim_free(text);
+    import_node_value(node, path, whole, source);
+}
+
+static char *alpha_text(const reader_t *reader, int exponent)
+{
+    if (exponent > 6) {
+        import_note(
+            reader->fabric, IMPORT_ASSUMED, NULL,
+            "a dynamic threshold above 2^6 is 2^6: a queue may use nearly all of the buffer");
+        exponent = 6;
+    }
+    return exponent < 0 ? sim_format("1/%d", 1 << -exponent) : sim_format("%d", 1 << exponent);
+}
+
+// Returns the port whose values most ports of the switch have, by one of their values; NULL: no
+// port has one. Notes that others differ.
+typedef bool (*same_fn)(const import_limits_t *a, const import_limits_t *b);
+typedef bool (*has_fn)(const import_limits_t *limits);
+
+static const import_port_t *usual(reader_t *reader, const char *what, has_fn has, same_fn same)
+{
+    const import_node_t *const node = &reader->fabric->nodes[reader->node];
+    const import_port_t *best = NULL;
+    size_t best_count = 0;
+    size_t all = 0;
+    for (size_t p = 0; p < node->port_count; p++) {
+        const import_port_t *const port = &node->ports[p];
+        size_t count = 0;
+        if (!has(&port->set)) {
+            continue;
+        }
+        all++;
+        for (size_t q = 0; q < node->port_count; q++) {
+            count += has(&node->ports[q].set) && same(&node->ports[q].set, &port->set);
+        }
+        if (count > best_count) {
+            best = port;
+            best_count = count;
+        }
+    }
+    if (best != NULL && best_count < all && what != NULL) {
+        import_note(reader->fabric, IMPORT_ASSUMED, &best->place,
+                    "the ports of a switch differ in %s: all have that of most ports", what);
+    }
+    return best;
+}
+
+static bool has_lossless(const import_limits_t *limits)
+{
+    return limits->lossless != 0;
+}
+static bool same_lossless(const import_limits_t *a, const import_limits_t *b)
+{
+    return a->lossless == b->lossless;
+}
+static bool has_alpha(const import_limits_t *limits)
+{
+    return limits->alpha_exponent != INT_MAX || limits->threshold_bytes != SIM_AUTO;
+}
+static bool same_alpha(const import_limits_t *a, const import_limits_t *b)
+{
+    return a->alpha_exponent == b->alpha_exponent && a->threshold_bytes == b->threshold_bytes;
+}
+static bool has_reserved(const import_limits_t *limits)
+{
+    return limits->reserved_bytes != SIM_AUTO;
+}
+static bool same_reserved(const import_limits_t *a, const import_limits_t *b)
+{
+    return a->reserved_bytes == b->reserved_bytes;
+}
+static bool has_offset(const import_limits_t *limits)
+{
+    return limits->xon_offset_bytes != SIM_AUTO;
+}
+static bool same_offset(const import_limits_t *a, const import_limits_t *b)
+{
+    return a->xon_offset_bytes == b->xon_offset_bytes;
+}
+static bool has_headroom(const import_limits_t *limits)
+{
+    return limits->headroom_bytes != SIM_AUTO;
+}
+static bool same_headroom(const import_limits_t *a, const import_limits_t *b)
+{
+    return a->headroom_bytes == b->headroom_bytes;
+}
+
+static void add_thresholds(reader_t *reader, import_node_t *node)
+{
+    const import_port_t *const alpha =
+        usual(reader, "the threshold of XOFF", has_alpha, same_alpha);
+    if (alpha != NULL && alpha->set.threshold_bytes != SIM_AUTO) {
+        import_node_value(node, "pfc.threshold",
+                          sim_format("%" PRIu64 "B", alpha->set.threshold_bytes), "static_th");
+    } else if (alpha != NULL) {
+        import_node_value(node, "pfc.alpha", alpha_text(reader, alpha->set.alpha_exponent),
+                          "dynamic_th");
+    }
+    const import_port_t *const offset = usual(reader, "xon_offset", has_offset, same_offset);
+    if (offset != NULL) {
+        import_node_value(node, "pfc.xon-offset",
+                          sim_format("%" PRIu64 "B", offset->set.xon_offset_bytes), "xon_offset");
+    }
+    const import_port_t *const reserved =
+        usual(reader, "the reserved bytes", has_reserved, same_reserved);
+    if (reserved != NULL) {
+        import_node_value(node, "pfc.reserved",
+                          sim_format("%" PRIu64 "B", reserved->set.reserved_bytes), "size");
+    }
+    const import_port_t *const headroom = usual(reader, NULL, has_headroom, same_headroom);
+    if (headroom != NULL) {
+        import_node_value(node, "pfc.headroom",
+                          sim_format("%" PRIu64 "B", headroom->set.headroom_bytes), "xoff");
+    }
+}
+
+// The pool is shared; reserved bytes and headroom come on top.
+static void add_buffer(reader_t *reader, import_node_t *node, uint32_t lossless)
+{
+    const uint64_t pool =
+        reader->pool_bytes != SIM_AUTO ? reader->pool_bytes : reader->egress_pool_bytes;
+    if (pool == SIM_AUTO) {
+        import_note(reader->fabric, IMPORT_ASSUMED, &node->place,
+                    "no file says the size of a switch's buffer: it has the default");
+        return;
+    }
+    const uint64_t classes = (uint64_t)__builtin_popcount(lossless);
+    uint64_t bytes = pool;
+    for (size_t p = 0; p < node->port_count; p++) {
+        const import_limits_t *const set = &node->ports[p].set;
+        bytes += classes * (set->headroom_bytes != SIM_AUTO ? set->headroom_bytes : 0);
+        bytes += classes * (set->reserved_bytes != SIM_AUTO ? set->reserved_bytes : 0);
+    }
+    import_node_value(node, "buffer", sim_format("%" PRIu64 "B", bytes),
+                      "BUFFER_POOL and the profiles of all ports");
+}
+
+static void add_pfc(reader_t *reader, import_node_t *node)
+{
+    const import_port_t *const pfc =
+        usual(reader, "their lossless classes", has_lossless, same_lossless);
+    add_buffer(reader, node, pfc != NULL ? pfc->set.lossless : 0);
+    if (pfc == NULL) {
+        import_node_value(node, "pfc.enabled", sim_format("false"), "no port has pfc_enable");
+        return;
+    }
+    value_classes(node, "pfc.priorities", pfc->set.lossless, "pfc_enable");
+    add_thresholds(reader, node);
+    if (reader->watchdog != NULL && strcmp(reader->watchdog, "off") != 0) {
+        import_node_value(node, "pfc.watchdog", sim_format("%s", reader->watchdog), "PFC_WD");
+        if (reader->detect_ms != SIM_AUTO) {
+            import_node_value(node, "pfc.watchdog-detect",
+                              sim_format("%" PRIu64 "ms", reader->detect_ms), "detection_time");
+        }
+        if (reader->restore_ms != SIM_AUTO) {
+            import_node_value(node, "pfc.watchdog-restore",
+                              sim_format("%" PRIu64 "ms", reader->restore_ms), "restoration_time");
+        }
+    }
+}
+
+static bool same_ecn(const import_port_t *a, const import_port_t *b)
+{
+    return a->set.kmin_bytes == b->set.kmin_bytes && a->set.kmax_bytes == b->set.kmax_bytes &&
+           a->set.pmax_percent == b->set.pmax_percent;
+}
+
+// Adds the thresholds of ECN: one for all ports, or one for each rate of ports.
+static void add_ecn(reader_t *reader, import_node_t *node)
+{
+    const import_port_t *rates[8] = {NULL};
+    size_t count = 0;
+    bool one = true;
+    for (size_t p = 0; p < node->port_count; p++) {
+        const import_port_t *const port = &node->ports[p];
+        if (port->set.kmin_bytes == SIM_AUTO) {
+            continue;
+        }
+        size_t r = 0;
+        while (r < count && rates[r]->rate_bps != port->rate_bps) {
+            r++;
+        }
+        if (r < count && !same_ecn(rates[r], port)) {
+            import_note(reader->fabric, IMPORT_ASSUMED, &port->place,
+                        "ports of one speed have different ECN thresholds: all have those of the "
+                        "first port");
+        } else if (r == count && count < SIM_COUNT_OF(rates)) {
+            rates[count++] = port;
+            one = one && same_ecn(rates[0], port);
+        }
+    }
+    if (count == 0) {
+        import_node_value(node, "ecn.enabled", sim_format("false"), "no queue has an ECN profile");
+        return;
+    }
+    value_classes(node, "ecn.priorities", reader->ecn_classes, "QUEUE wred_profile");
+    import_node_value(node, "ecn.scale", sim_format("false"), "thresholds are those of the file");
+    if (one) {
+        const import_limits_t *const set = &rates[0]->set;
+        import_node_value(node, "ecn.kmin", sim_format("%" PRIu64 "B", set->kmin_bytes),
+                          "green_min_threshold");
+        import_node_value(node, "ecn.kmax", sim_format("%" PRIu64 "B", set->kmax_bytes),
+                          "green_max_threshold");
+        import_node_value(node, "ecn.pmax", sim_format("%u%%", set->pmax_percent),
+                          "green_drop_probability");
+        return;
+    }
+    char *text = sim_format("[");
+    for (size_t r = 0; r < count; r++) {
+        const import_limits_t *const set = &rates[r]->set;
+        char *const more = sim_format("%s%s%" PRIu64 "Mbps %" PRIu64 "B %" PRIu64 "B %u%%", text,
+                                      r > 0 ? ", " : "", rates[r]->rate_bps / 1000000,
+                                      set->kmin_bytes, set->kmax_bytes, set->pmax_percent);
+        sim_free(text);
+        text = more;
+    }
+    char *const whole = sim_format("%s]", text);
+    sim_free(text);
+    import_node_value(node, "ecn.profiles", whole, "WRED_PROFILE");
+}
+
+static void add_scheduling(reader_t *reader, import_node_t *node)
+{
+    if (reader->scheduler_count == 0) {
+        return;
+    }
+    value_classes(node, "strict-priorities", reader->strict_classes, "SCHEDULER STRICT");
+    char *text = sim_format("[");
+    bool given = false;
+    for (uint32_t c = 0; c < IMPORT_CLASSES; c++) {
+        given = given || reader->weights[c] != 0;
+        char *const more =
+            sim_format("%s%s%u", text, c > 0 ? ", " : "", SIM_MAX(reader->weights[c], 1u));
+        sim_free(text);
+        text = more;
+    }
+    char *const whole = sim_format("%s]", text);
+    sim_free(text);
+    if (given) {
+        import_node_value(node, "weights", whole, "SCHEDULER weight");
+    } else {
+        sim_free(whole);
+    }
+}
+
+static void add_values(reader_t *reader)
+{
+    import_node_t *const node = &reader->fabric->nodes[reader->node];
+    add_pfc(reader, node);
+    if (reader->lossy_exponent != INT_MAX) {
+        import_node_value(node, "lossy-alpha", alpha_text(reader, reader->lossy_exponent),
+                          "dynamic_th of lossy queues");
+    }
+    add_ecn(reader, node);
+    add_scheduling(reader, node);
+}
+
+static sim_err_t read_sonic(import_fabric_t *fabric, const import_file_t *file,
+                            world_error_t *error)
+{
+    reader_t reader = {
+        .fabric = fabric,
+        .file = file,
+        .node = IMPORT_NONE,
+        .pool_bytes = SIM_AUTO,
+        .egress_pool_bytes = SIM_AUTO,
+        .lossy_exponent = INT_MAX,
+        .detect_ms = SIM_AUTO,
+        .restore_ms = SIM_AUTO,
+        .error = error,
+    };
+    sim_err_t result = each_entry(&reader, "DEVICE_METADATA", take_hostname);
+    if (reader.node == IMPORT_NONE) {
+        char *const name = import_name_of_file(file->name);
+        reader.node = import_fabric_node(fabric, name, &file->json->place);
+        import_note(fabric, IMPORT_ASSUMED, &file->json->place,
+                    "a switch whose file has no hostname has the file's name");
+        sim_free(name);
+    }
+    import_node_t *const node = &fabric->nodes[reader.node];
+    if (node->described && node->value_count > 0) {
+        return world_fail(error, SIM_ERR_INVALID, &file->json->place,
+                          "a second configuration of switch %s, expected one file for each",
+                          node->name);
+    }
+    node->described = true;
+    node->kind = IMPORT_SWITCH;
+    for (size_t t = 0; t < SIM_COUNT_OF(tables) && result == SIM_OK; t++) {
+        result = each_entry(&reader, tables[t].table, tables[t].take);
+    }
+    if (result == SIM_OK) {
+        add_values(&reader);
+        note_all(&reader);
+    }
+    sim_free(reader.profiles);
+    sim_free(reader.schedulers);
+    return result;
+}
+
+static bool is_sonic(const import_file_t *file)
+{
+    static const char *const tables_of_it[] = {"PORT",      "DEVICE_METADATA", "DEVICE_NEIGHBOR",
+                                               "BUFFER_PG", "CABLE_LENGTH",    "BUFFER_POOL"};
+    for (size_t i = 0;
+         file->json != NULL && file->json->kind == WORLD_TREE_MAP && i < file->json->count; i++) {
+        const char *const key = file->json->entries[i].key->text;
+        const size_t size = strcspn(key, "|");
+        for (size_t t = 0; t < SIM_COUNT_OF(tables_of_it); t++) {
+            if (strlen(tables_of_it[t]) == size && strncmp(key, tables_of_it[t], size) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+const import_format_t import_sonic = {
+    .name = "SONiC config_db.json",
+    .is = is_sonic,
+    .read = read_sonic,
+    .keys = keys,
+    .key_count = SIM_COUNT_OF(keys),
+};
