@@ -76,7 +76,7 @@ static void note_qp(const nic_trace_t *trace, void *ctx)
 static void note_port(const net_trace_t *trace, void *ctx)
 {
     app__program_t *const program = ctx;
-    for (uint8_t i = 0; program->state == APP__PR_RUNS && i < nic_count(program->node); i++) {
+    for (uint32_t i = 0; program->state == APP__PR_RUNS && i < nic_count(program->node); i++) {
         const uint32_t interface = nic_interface(nic_at(program->node, i));
         if (net_interface_port(program->app.net, interface) == trace->port) {
             app__program_async(program, trace->detail == 1 ? APP__PR_PORT_ACTIVE : APP__PR_PORT_ERR,
@@ -87,7 +87,7 @@ static void note_port(const net_trace_t *trace, void *ctx)
 
 void app__program_listen(app__program_t *program)
 {
-    for (uint8_t i = 0; i < nic_count(program->node); i++) {
+    for (uint32_t i = 0; i < nic_count(program->node); i++) {
         nic_t *const nic = nic_at(program->node, i);
         nic_listen(nic, POINTS, note_qp, program);
         net_port_listen_late(net_interface_port(program->app.net, nic_interface(nic)),
