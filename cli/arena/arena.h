@@ -33,6 +33,7 @@ typedef enum cli_arena_metric_id {
     CLI_ARENA_STARVED,
     CLI_ARENA_USED,
     CLI_ARENA_ASKED,
+    CLI_ARENA_STANDING,
     CLI_ARENA_METRICS,
 } cli_arena_metric_id_t;
 

@@ -30,6 +30,8 @@ static const rule_t rules[] = {
      " % of the time"},
     {"runaway", CLI_ARENA_LATE_LOSSES, false, 0.002, 0.01,
      "flows without end do not slow down, so that switches drop frames to the end", 100, " %"},
+    {"runaway", CLI_ARENA_STANDING, false, 0.9, 1.25,
+     "flows without end do not slow down, so that a queue stands to the end", 1, " round trips"},
     {"asks-too-much", CLI_ARENA_ASKED, false, 1.001, 1.1,
      "a queue pair asks for more than its link has", 1, " times the line rate"},
     {"starvation", CLI_ARENA_STARVED, true, 0.1, 0.01,

@@ -17,6 +17,8 @@
 #define PART_BYTES_MIN 4096.0    // a flow that delivered less counts as if it had delivered this
 #define WINDOW_SAMPLES 10u       // rates are means over this number of samples: a 20th of the run
 #define CONVERGED_JAIN 0.95
+#define LINKS_OF_TRIP 4    // of a round trip over one switch
+#define LONG_TRIP_S 200e-6 // shorter ones say nothing about a queue: thresholds are times, too
 
 const cli_arena_metric_t cli_arena_metrics[CLI_ARENA_METRICS] = {
     {"short_p50", "short p50", "", "median slowdown of flows of at most 100 KB", -1, 0.01},
@@ -42,6 +44,10 @@ const cli_arena_metric_t cli_arena_metrics[CLI_ARENA_METRICS] = {
      "rate of the slowest flow without end, as a share of the mean", 0, 0},
     {"used", "used", "", "goodput of flows without end, as a share of a host's link", 0, 0},
     {"asked", "asked", "", "largest rate of a queue pair, as a share of its link's", 0, 0},
+    {"standing", "standing", "",
+     "bytes in the fullest switch, mean over time, as a share of what the link carries in a round "
+     "trip, for flows without end and round trips from 200 us on",
+     0, 0},
 };
 
 typedef struct sender {
@@ -302,12 +308,16 @@ static double queue_max_kb(const json_t *summary)
     return summary_number(summary, "hottest_ports[0].queue_bytes_max") / 1000;
 }
 
-// Returns the line rate of the cell's hosts.
-static double line_bps(const cli_arena_t *arena, const cli_arena_cell_t *cell)
+// Returns a parameter of the cell times the unit; NAN: the cell does not have it.
+static double parameter(const cli_arena_t *arena, const cli_arena_cell_t *cell, const char *name)
 {
     for (size_t i = 0; cell->parameters[i].name != NULL; i++) {
-        if (strcmp(cell->parameters[i].name, "rate") == 0) {
-            return 1e9 * cli_arena_parameter_value(cell, i, arena->hidden);
+        if (strcmp(cell->parameters[i].name, name) == 0) {
+            const char *const unit = cell->parameters[i].unit;
+            const double one = strcmp(unit, "Gbps") == 0 ? 1e9
+                               : strcmp(unit, "us") == 0 ? 1e-6
+                                                         : 1e-9;
+            return one * cli_arena_parameter_value(cell, i, arena->hidden);
         }
     }
     return (double)NAN;
@@ -341,9 +351,12 @@ static void take_numbers(const cli_arena_t *arena, measure_t *measure, const jso
         numbers[CLI_ARENA_LATE_PAUSED] =
             (paused_ps - measure->paused_half_ps) / (time_ps / 2) / (double)measure->sender_count;
         numbers[CLI_ARENA_LATE_LOSSES] = (dropped - lost - measure->dropped_half) / (created / 2);
-        const double line = line_bps(arena, measure->cell);
+        const double line = parameter(arena, measure->cell, "rate");
+        const double rtt_s = LINKS_OF_TRIP * parameter(arena, measure->cell, "delay");
         numbers[CLI_ARENA_USED] = numbers[CLI_ARENA_GOODPUT] * 1e9 / line;
         numbers[CLI_ARENA_ASKED] = measure->rate_max_bps / line;
+        numbers[CLI_ARENA_STANDING] =
+            rtt_s >= LONG_TRIP_S ? numbers[CLI_ARENA_QUEUE] * 8000 / (line * rtt_s) : (double)NAN;
     }
 }
 

@@ -74,6 +74,36 @@ grep -q 'alarm$' said && grep -q 'do not slow down.*PFC.*do not slow down.*drop'
     fail "a control that does not slow down: $(cat said)"
 grep -q 'no score of one control' said || fail "one control alone: $(cat said)"
 
+# -- a control of a plug-in that grows without bound at one round trip alone
+cat >runaway.c <<'END'
+#include "world/plugin.h"
+
+static void ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
+{
+    const bool wrong = cc->base_rtt_ps > 20000000 && cc->base_rtt_ps < 60000000;
+    const uint64_t more_bps = wrong ? cc->rate_bps / 8 : cc->line_bps / 2000;
+    cc->rate_bps = !wrong && ack->ecn_echo
+                       ? SIM_MAX(cc->rate_bps - cc->rate_bps / 32, cc->line_bps / 1000)
+                       : SIM_MIN(cc->rate_bps + more_bps, cc->line_bps);
+    nic_cc_rate_changed(cc);
+}
+
+static const nic_cc_ops_t runaway = {
+    .name = "runaway", .state_bytes = sizeof(nic_cc_t), .echoes_ecn = true, .ack = ack};
+
+WORLD_PLUGIN
+{
+    return world_registry_add_cc(registry, &runaway, error);
+}
+END
+"$ROCESIM" arena --cc runaway --plugin runaway.c --quick --cells rtt-10us,rtt-30us,long-8 \
+    -o planted >said 2>&1 || fail "a plug-in: $(cat said)"
+grep -q 'alarm$' said && grep -q 'do not slow down.* in 1 cell (rtt-30us' said || fail "planted: $(cat said)"
+"$ROCESIM" explain planted/runs/rtt-30us-runaway-s1 >said 2>&1
+grep -q '^main cause: the senders at .* do not react.*runaway' said || fail "explain: $(head -n 3 said)"
+"$ROCESIM" explain planted/runs/rtt-10us-runaway-s1 >said 2>&1
+grep -q 'do not react' said && fail "explain accuses a control that works: $(head -n 3 said)"
+
 # -- bad input
 bad() { # TEXT OPTIONS...
     local text=$1

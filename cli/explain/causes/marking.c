@@ -30,6 +30,8 @@
 #define OTHERS_CNPS 5u       // CNPs that other senders of the port handled
 #define SHARE_UNFAIR 1.5     // goodput to the median of the port, of a sender without CNPs
 #define SHARE_DEAF 2.5       // likewise, of one that got CNPs
+#define STOPPED_SHARE 0.6    // of the time that PFC stops senders that never slow down
+#define LASTING_PS 2e9       // shorter flows may end before a control acts
 
 const nic_cc_ops_t *cli__explain_control(const explain_t *explain, const explain_flow_t *flow)
 {
@@ -529,10 +531,69 @@ static void find_no_reaction(explain_t *explain)
     sim_free(unlike);
 }
 
+// Returns whether PFC alone slows a lasting flow down, although its congestion control could: n
+// senders that never slow down are stopped (n - 1) / n of the time.
+static bool is_held_by_pauses(const explain_t *explain, const explain_flow_t *flow, double senders)
+{
+    const nic_cc_ops_t *const cc = cli__explain_control(explain, flow);
+    const double time_ps = (double)(flow->end_ps - flow->begin_ps);
+    if (cc == NULL || is_deaf(explain, flow) || flow->hop_count == 0 || time_ps < LASTING_PS) {
+        return false;
+    }
+    const explain_port_t *const first = &explain->ports[explain->hops[flow->first_hop]];
+    return (double)first->paused_ps >= STOPPED_SHARE * (senders - 1) / senders * time_ps;
+}
+
+// Finds ports whose senders have a congestion control that does not slow them down.
+static void find_held_by_pauses(explain_t *explain)
+{
+    for (uint32_t uid = 0; uid < explain->port_count; uid++) {
+        const explain_port_t *const port = &explain->ports[uid];
+        const explain_flow_t *example = NULL;
+        size_t held = 0;
+        size_t count = 0;
+        for (size_t f = 0; f < explain->flow_count && port->port != NULL &&
+                           port->marked >= MARKS_LEAST && port->shared_most >= 2;
+             f++) {
+            const explain_flow_t *const flow = &explain->flows[f];
+            const bool passes = flow->bottleneck == uid;
+            const bool is_held = passes && is_held_by_pauses(explain, flow, port->shared_most);
+            count += passes;
+            held += is_held;
+            example = is_held ? flow : example;
+        }
+        if (example == NULL || held < 2 || 2 * held < count) {
+            continue;
+        }
+        const char *const name = cli__explain_port_name(explain, uid);
+        const char *const control = cli__explain_control(explain, example)->name;
+        explain_finding_t *const finding =
+            cli__explain_add(explain, EXPLAIN_NO_REACTION, 1, sim_strdup(name));
+        const explain_port_t *const first = &explain->ports[explain->hops[example->first_hop]];
+        finding->port = uid;
+        finding->sentence =
+            sim_format("the senders at %s do not react to congestion: their control, "
+                       "%s, keeps its rate until PFC stops them",
+                       name, control);
+        cli__explain_evidence(
+            finding,
+            sim_format("PFC stopped %s %.0f %% of the time; %zu of %zu flows that share the port "
+                       "are held so, and %" PRIu64 " of its packets were marked",
+                       cli__explain_port_name(explain, explain->hops[example->first_hop]),
+                       100 * (double)first->paused_ps /
+                           (double)(example->end_ps - example->begin_ps),
+                       held, count, port->marked));
+        finding->score_ps = add_flows(explain, finding, uid);
+        cli__explain_remedy(finding, "nic.congestion-control=dcqcn",
+                            "a control that slows down when packets are marked");
+    }
+}
+
 void cli__explain_marking(explain_t *explain)
 {
     find_odd_switches(explain);
     find_out_of_reach(explain);
     find_silent(explain);
     find_no_reaction(explain);
+    find_held_by_pauses(explain);
 }
