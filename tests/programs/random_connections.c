@@ -17,20 +17,25 @@
 #define EVENTS 16
 
 static struct rdma_cm_id *ids[IDS_MAX];
-static unsigned count;
+static int count;
 static unsigned long state;
 static unsigned long numbers[EVENTS];
 static const char private_data[200] = "random";
 
-static unsigned below(unsigned limit)
+static int below(int limit)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % limit;
+    return (int)((state >> 33) % (unsigned long)limit);
+}
+
+static uint8_t byte_below(int limit)
+{
+    return (uint8_t)below(limit);
 }
 
 static void destroy(struct rdma_cm_id *id)
 {
-    for (unsigned i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         if (ids[i] == id) {
             ids[i] = ids[--count];
             break;
@@ -55,7 +60,8 @@ static void create_qp(struct rdma_cm_id *id)
 
 static void listen_somewhere(struct rdma_cm_id *id)
 {
-    struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(7000 + below(3))};
+    struct sockaddr_in any = {.sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)(7000 + below(3)))};
     rdma_bind_addr(id, (struct sockaddr *)&any);
     rdma_listen(id, below(3));
 }
@@ -63,10 +69,10 @@ static void listen_somewhere(struct rdma_cm_id *id)
 static void resolve_something(struct rdma_cm_id *id)
 {
     struct rdma_addrinfo *found;
-    char host[8];
-    char port[8];
-    snprintf(host, sizeof host, "host%u", below(3));
-    snprintf(port, sizeof port, "%u", 7000 + below(4));
+    char host[16];
+    char port[16];
+    snprintf(host, sizeof host, "host%d", below(3));
+    snprintf(port, sizeof port, "%d", 7000 + below(4));
     if (rdma_getaddrinfo(host, port, NULL, &found) == 0) {
         rdma_resolve_addr(id, NULL, found->ai_dst_addr, below(100));
         rdma_freeaddrinfo(found);
@@ -78,15 +84,15 @@ static void step(struct rdma_cm_id *id)
 {
     struct rdma_conn_param param = {
         .private_data = private_data,
-        .private_data_len = below(60),
-        .responder_resources = below(20),
-        .initiator_depth = below(20),
-        .retry_count = below(9),
-        .rnr_retry_count = below(9),
-        .qp_num = below(100),
+        .private_data_len = byte_below(60),
+        .responder_resources = byte_below(20),
+        .initiator_depth = byte_below(20),
+        .retry_count = byte_below(9),
+        .rnr_retry_count = byte_below(9),
+        .qp_num = byte_below(100),
     };
-    struct ibv_qp_attr attr = {.qp_state = below(5)};
-    uint8_t option = below(256);
+    struct ibv_qp_attr attr = {.qp_state = (enum ibv_qp_state)below(5)};
+    uint8_t option = byte_below(256);
     int mask;
     switch (below(16)) {
     case 0:
@@ -107,7 +113,7 @@ static void step(struct rdma_cm_id *id)
         rdma_accept(id, below(5) != 0 ? &param : NULL);
         break;
     case 7:
-        rdma_reject(id, private_data, below(150));
+        rdma_reject(id, private_data, byte_below(150));
         break;
     case 8:
         rdma_disconnect(id);
@@ -130,7 +136,7 @@ static void step(struct rdma_cm_id *id)
         }
         break;
     default:
-        usleep(below(4) != 0 ? below(50) : below(20) != 0 ? below(3000) : 6000000);
+        usleep((useconds_t)(below(4) != 0 ? below(50) : below(20) != 0 ? below(3000) : 6000000));
         break;
     }
 }
@@ -187,12 +193,12 @@ static void take_events(struct rdma_event_channel *channel)
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
-    const unsigned steps = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
+    const int steps = argc > 2 ? atoi(argv[2]) : 1000;
     struct rdma_event_channel *channel = rdma_create_event_channel();
     if (channel == NULL || fcntl(channel->fd, F_SETFL, O_NONBLOCK) != 0) {
         return 1;
     }
-    for (unsigned i = 0; i < steps; i++) {
+    for (int i = 0; i < steps; i++) {
         if (count == 0 || (count < NEW_MAX && below(8) == 0)) {
             struct rdma_cm_id *id;
             if (rdma_create_id(channel, &id, NULL, below(4) != 0 ? RDMA_PS_TCP : RDMA_PS_UDP) ==
