@@ -11,6 +11,7 @@
 #include "apps/endpoints.h"
 #include "apps/programs/cm.h"
 #include "apps/programs/sockets.h"
+#include "kernel/digits.h"
 
 // Number of usable QP numbers: 0 and 1 are for management, 0xffffff means multicast.
 #define QPN_COUNT (ROCE_QPN_MASK - ROCE_QPN_FIRST)
@@ -365,9 +366,10 @@ sim_err_t app__check_memory(const app_context_t *context, const char *attribute,
         return SIM_OK;
     }
     return sim_fail_about(message, SIM_ERR_RANGE, attribute,
-                          ": %.4g %s of %" PRIu64 " bytes each take some %.3g GB of memory, "
-                          "expected at most %.3g GB: fewer of them, a higher memory-max, or --yes",
-                          count, what, each_bytes, needed_bytes / 1e9, (double)most_bytes / 1e9);
+                          ": %s %s of %" PRIu64 " bytes each take some %s GB of memory, "
+                          "expected at most %s GB: fewer of them, a higher memory-max, or --yes",
+                          SIM_DIGITS(count, 4), what, each_bytes, SIM_DIGITS(needed_bytes / 1e9, 3),
+                          SIM_DIGITS((double)most_bytes / 1e9, 3));
 }
 
 void app__tally_report(const app_t *app, app_tally_t *tally)

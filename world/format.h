@@ -19,7 +19,7 @@ const char *world_format_size(world_text_t *buffer, double bytes);
 const char *world_format_rate(world_text_t *buffer, uint64_t rate_bps);
 // Formats a count: "12345", "1.234 M".
 const char *world_format_count(world_text_t *buffer, double count);
-// Formats an estimated number: whole below a thousand million, else with three digits, "2.38e+09".
+// Formats an estimated number: whole, without an exponent.
 const char *world_format_number(world_text_t *buffer, double number);
 const char *world_format_percent(world_text_t *buffer, double share); // 0.5 -> "50.0 %"
 // Formats a mask of classes as a list in YAML has them: "1, 3".

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "apps/herd/herd.h"
+#include "kernel/digits.h"
 
 #define FRAME_BYTES 128u // approximate size of a request or answer
 
@@ -32,8 +33,9 @@ static void note_timeout(const app__herd_t *herd, const app_context_t *context)
         text, sizeof(text),
         "traffic %" PRIu32
         ", herd: links lose frames, and a lost request is only sent again after `timeout` "
-        "(%.6g us), which is longer than `measure` (%.6g us): set a shorter timeout",
-        context->index, (double)config->timeout_ps / 1e6, (double)config->span.measure_ps / 1e6);
+        "(%s us), which is longer than `measure` (%s us): set a shorter timeout",
+        context->index, SIM_DIGITS((double)config->timeout_ps / 1e6, 6),
+        SIM_DIGITS((double)config->span.measure_ps / 1e6, 6));
     context->note(text, context->ctx);
 }
 
@@ -57,10 +59,11 @@ static void note_round_trip(const app__herd_t *herd, const app_context_t *contex
     char text[256];
     (void)snprintf(text, sizeof(text),
                    "traffic %" PRIu32
-                   ", herd: a round trip takes %.6g us, longer than `timeout` (%.6g us), so every "
+                   ", herd: a round trip takes %s us, longer than `timeout` (%s us), so every "
                    "request is sent again, and late answers are taken for those of other requests "
                    "(wrong_values): set a longer timeout",
-                   context->index, (double)trip_ps / 1e6, (double)herd->config.timeout_ps / 1e6);
+                   context->index, SIM_DIGITS((double)trip_ps / 1e6, 6),
+                   SIM_DIGITS((double)herd->config.timeout_ps / 1e6, 6));
     context->note(text, context->ctx);
 }
 

@@ -3,6 +3,7 @@
 // (docs/models/serving.md).
 #include "apps/serving/report.h"
 #include "apps/serving/router.h"
+#include "kernel/digits.h"
 
 #define PROMPT_TOKENS 1000u // of the example
 #define BATCH 64u
@@ -117,24 +118,27 @@ void app__serving_describe(const app_t *app, void (*write)(const char *text, voi
                    prefill->gpus.kv_token_bytes));
     char *room = room_of(prefill);
     say(write, ctx,
-        sim_format("%u prefill node%s: %s; a prompt of %u tokens takes %.3g ms\n",
+        sim_format("%u prefill node%s: %s; a prompt of %u tokens takes %s ms\n",
                    serving->prefill_count, sim_plural(serving->prefill_count), room, PROMPT_TOKENS,
-                   step_ms(prefill, 1, PROMPT_TOKENS)));
+                   SIM_DIGITS(step_ms(prefill, 1, PROMPT_TOKENS), 3)));
     sim_free(room);
     if (decode->decodes) {
         say(write, ctx,
-            sim_format("its KV data takes %.3g ms at the rate of a node's NICs, in %u flow%s\n",
-                       app__serving_formula_ps(serving) * PROMPT_TOKENS / (double)SIM_PS_PER_MS,
-                       serving->flows, sim_plural(serving->flows)));
+            sim_format(
+                "its KV data takes %s ms at the rate of a node's NICs, in %u flow%s\n",
+                SIM_DIGITS(app__serving_formula_ps(serving) * PROMPT_TOKENS / (double)SIM_PS_PER_MS,
+                           3),
+                serving->flows, sim_plural(serving->flows)));
     }
     say_places(serving, write, ctx);
     room = room_of(decode);
     const uint32_t decoding =
         decode->decodes ? serving->node_count - serving->prefill_count : serving->prefill_count;
     say(write, ctx,
-        sim_format("%u node%s: %s; a step of 1 request behind a prompt of this length takes %.3g "
-                   "ms, one of %u requests %.3g ms\n",
+        sim_format("%u node%s: %s; a step of 1 request behind a prompt of this length takes %s "
+                   "ms, one of %u requests %s ms\n",
                    decoding, decoding == 1 ? " that decodes" : "s that decode", room,
-                   step_ms(decode, 1, 1), BATCH, step_ms(decode, BATCH, 1)));
+                   SIM_DIGITS(step_ms(decode, 1, 1), 3), BATCH,
+                   SIM_DIGITS(step_ms(decode, BATCH, 1), 3)));
     sim_free(room);
 }

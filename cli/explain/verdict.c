@@ -3,6 +3,7 @@
 #include "cli/explain/verdict.h"
 #include "cli/explain/explain_internal.h"
 #include "cli/explain/run_data.h"
+#include "kernel/digits.h"
 
 #include "world/format.h"
 
@@ -103,16 +104,16 @@ char *cli__explain_verdict_text(const explain_t *explain)
                           slowdown,
                           explain->finding_count > 0 ? "; what follows costs little" : "");
     case EXPLAIN_FAIR_SHARES:
-        return sim_format("nothing is wrong: flows took %.3g times their ideal time, since they "
+        return sim_format("nothing is wrong: flows took %s times their ideal time, since they "
                           "share links fairly, as this traffic asks for, or come back to their "
                           "rates after marks%s",
-                          slowdown,
+                          SIM_DIGITS(slowdown, 3),
                           explain->finding_count > 0 ? "; what follows costs little" : "");
     case EXPLAIN_UNEXPLAINED: {
         char *const known = known_text(explain);
         char *const text = sim_format(
-            "no known cause explains it: flows took %.3g times their ideal time. Known is: %s",
-            slowdown, known);
+            "no known cause explains it: flows took %s times their ideal time. Known is: %s",
+            SIM_DIGITS(slowdown, 3), known);
         sim_free(known);
         return text;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/report/terminal.c - the summary of a run that a person reads.
+#include "kernel/digits.h"
 #include "net/port_pause.h"
 #include "net/ports.h"
 #include "nic/extra.h"
@@ -35,8 +36,8 @@ static const char *ended_sentence(const world_t *world, const results_t *results
         return failure_of(world) != NULL || results->flow_failed > 0 ? "nothing is left to do"
                                                                      : "everything is done";
     case SIM_ENDED_UNTIL:
-        return results->sim_time_ps < world->scenario->run.until_ps ? "where it was left"
-                                                                    : "the time limit";
+        return results->sim_time_ps < sim_options(world->sim)->until_ps ? "where it was left"
+                                                                        : "the time limit";
     case SIM_ENDED_INTERRUPTED:
         return "interrupted";
     case SIM_ENDED_STALLED:
@@ -77,11 +78,12 @@ static void print_rates(const world_t *world, const results_t *results, FILE *ou
     }
     world_text_t from;
     world_text_t until;
-    fprintf(out, "  rates     %.5g Gbps of payload from %s to %s",
-            results_span_goodput_gbps(results->span), world_format_time(&from, from_ps),
-            world_format_time(&until, until_ps));
+    fprintf(out, "  rates     %s Gbps of payload from %s to %s",
+            SIM_DIGITS(results_span_goodput_gbps(results->span), 5),
+            world_format_time(&from, from_ps), world_format_time(&until, until_ps));
     if (until_ps < results->sim_time_ps) {
-        fprintf(out, ", while transfers start; %.5g to the end", results_run_goodput_gbps(results));
+        fprintf(out, ", while transfers start; %s to the end",
+                SIM_DIGITS(results_run_goodput_gbps(results), 5));
     }
     fputc('\n', out);
     print_other_rates(world, until_ps < results->sim_time_ps, out);
@@ -350,13 +352,13 @@ static void print_rnics(const results_t *results, FILE *out)
     }
     const double operations = (double)sums->wqes_completed;
     world_text_t text[6];
-    fprintf(
-        out,
-        "  NICs      %zu detailed: %s operations of %.3g events, %.3g PCIe reads and %.3g writes "
-        "each\n",
-        results->rnic_count, world_format_count(&text[0], operations),
-        (double)results->events / operations, (double)sums->pcie_reads / operations,
-        (double)sums->pcie_writes / operations);
+    fprintf(out,
+            "  NICs      %zu detailed: %s operations of %s events, %s PCIe reads and %s writes "
+            "each\n",
+            results->rnic_count, world_format_count(&text[0], operations),
+            SIM_DIGITS((double)results->events / operations, 3),
+            SIM_DIGITS((double)sums->pcie_reads / operations, 3),
+            SIM_DIGITS((double)sums->pcie_writes / operations, 3));
     fprintf(out, "            cache hits: contexts %s, translations %s, WQEs %s, CQs %s, keys %s\n",
             hit_share(&text[0], sums->context_hits, sums->context_misses),
             hit_share(&text[1], sums->translation_hits, sums->translation_misses),

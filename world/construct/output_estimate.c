@@ -3,6 +3,7 @@
 //
 // The engine hands records on after each window, which is at most 16 us of simulated time, so the
 // memory for observers is that of one window. Files grow to their own limits.
+#include "kernel/digits.h"
 #include "world/patterns.h"
 #include "world/planned_transfers.h"
 
@@ -146,7 +147,7 @@ void world_observed_print(const world_t *world, FILE *out)
     world_text_t rows;
     world_text_t written;
     if (observed->metrics > 0) {
-        fprintf(out, " of %.6g metric%s", observed->metrics,
+        fprintf(out, " of %s metric%s", SIM_DIGITS(observed->metrics, 6),
                 sim_plural((uint64_t)observed->metrics));
     }
     if (observed->rows > 0) {
@@ -185,11 +186,11 @@ sim_err_t world__observed_check(const world_t *world, world_error_t *error)
     return world_fail(
         error, SIM_ERR_RANGE,
         scenario->series_count > 0 ? &scenario->series[0].place : &scenario->captures[0].place,
-        "%zu series of %.6g metric%s and %zu capture%s take some %s of memory in 16 "
+        "%zu series of %s metric%s and %zu capture%s take some %s of memory in 16 "
         "us of simulated time, expected at most %s: a longer 'every', fewer ports, a "
         "higher memory-max, or --yes",
-        scenario->series_count, observed->metrics, sim_plural((uint64_t)observed->metrics),
-        scenario->capture_count, scenario->capture_count == 1 ? "" : "s",
-        world_format_bytes(&needed, (uint64_t)shown),
+        scenario->series_count, SIM_DIGITS(observed->metrics, 6),
+        sim_plural((uint64_t)observed->metrics), scenario->capture_count,
+        scenario->capture_count == 1 ? "" : "s", world_format_bytes(&needed, (uint64_t)shown),
         world_format_bytes(&allowed, scenario->run.memory_max_bytes));
 }

@@ -5,6 +5,7 @@
 // ack-interval packets. Where the run ends before they could be through, what an interface sends is
 // cut to what its link carries in the time that is left after its first start.
 #include "world/planned_transfers.h"
+#include "kernel/digits.h"
 #include "world/series.h"
 
 #include <math.h>
@@ -338,8 +339,8 @@ static const char *duration_text(world_text_t *text, double seconds)
     } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}};
     for (size_t i = 0; i < SIM_COUNT_OF(units); i++) {
         if (seconds >= 2 * units[i].seconds) {
-            (void)snprintf(text->text, sizeof(text->text), "%.3g %s", seconds / units[i].seconds,
-                           units[i].unit);
+            (void)snprintf(text->text, sizeof(text->text), "%s %s",
+                           SIM_DIGITS(seconds / units[i].seconds, 3), units[i].unit);
             return text->text;
         }
     }
@@ -366,7 +367,7 @@ void world_survey_print(const world_t *world, FILE *out)
             world_format_number(&packets, survey->packets),
             world_format_number(&hops, survey->packet_hops));
     if (survey->local > 0) {
-        fprintf(out, " and %.3g messages within hosts", survey->local);
+        fprintf(out, " and %s messages within hosts", SIM_DIGITS(survey->local, 3));
     }
     fprintf(out, ", on one thread %s%s\n", duration_text(&duration, survey->wall_s),
             survey->untold > 0 ? ", without what other traffic decides as it goes" : "");
@@ -419,11 +420,11 @@ sim_err_t world_survey_check(const world_t *world, world_error_t *error)
                           duration_text(&allowed, (double)allowed_ps / 1e12));
     }
     return world_fail(error, SIM_ERR_RANGE, &world->scenario->traffic[0].place,
-                      "%zu interface%s and %" PRIu64 " transfer%s of %s: %.3g packet-hops before "
+                      "%zu interface%s and %" PRIu64 " transfer%s of %s: %s packet-hops before "
                       "the end of the run take some %s on one thread, expected at most %s: an "
                       "earlier until, fewer or smaller transfers, a higher time-max, or --yes",
                       world->nic_count, sim_plural(world->nic_count), survey->transfers,
                       sim_plural(survey->transfers), world_format_size(&bytes, survey->bytes),
-                      survey->packet_hops, duration_text(&duration, survey->wall_s),
+                      SIM_DIGITS(survey->packet_hops, 3), duration_text(&duration, survey->wall_s),
                       duration_text(&allowed, (double)allowed_ps / 1e12));
 }

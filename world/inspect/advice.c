@@ -6,6 +6,7 @@
 // settles it for every network but those with long or slow links; then the pairs of at most
 // SAMPLE_MAX interfaces, evenly spaced, are looked at.
 #include "world/advice.h"
+#include "kernel/digits.h"
 #include "world/faults.h"
 #include "world/path_classes.h"
 
@@ -238,10 +239,10 @@ static void advise_losses(const world_t *world, world_warnings_t *out)
         return;
     }
     world_warn(out, "no-loss",
-               "links lose packets, but of the %.3g planned ones %.2g are lost on average: no loss "
+               "links lose packets, but of the %s planned ones %s are lost on average: no loss "
                "is to be expected in this run, expected a higher link.loss-rate or "
                "bit-error-rate, or more traffic",
-               survey->packets, survey->losses);
+               SIM_DIGITS(survey->packets, 3), SIM_DIGITS(survey->losses, 2));
 }
 
 #define ATTEMPTS_MANY 100.0
@@ -254,10 +255,10 @@ static void advise_attempts(const world_t *world, world_warnings_t *out)
         world_warn(
             out, "attempts",
             "with nic.retransmission: go-back-0 each loss starts a message over, and on "
-            "its lossy path one takes %s %.2g attempts on average: expected go-back-n, smaller "
+            "its lossy path one takes %s %s attempts on average: expected go-back-n, smaller "
             "messages, nic.retransmission-chunk, or an end of the run (until)",
             attempts > ATTEMPTS_TOLD_MAX ? "more than" : "about",
-            SIM_MIN(ATTEMPTS_TOLD_MAX, attempts));
+            SIM_DIGITS(SIM_MIN(ATTEMPTS_TOLD_MAX, attempts), 2));
     }
 }
 

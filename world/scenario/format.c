@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario/format.c - quantities for people.
 #include "world/format.h"
+#include "kernel/digits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,7 +76,8 @@ const char *world_format_count(world_text_t *buffer, double count)
 
 const char *world_format_number(world_text_t *buffer, double number)
 {
-    snprintf(buffer->text, sizeof(buffer->text), number < 1e9 ? "%.0f" : "%.3g", number);
+    sim_digits_t digits;
+    snprintf(buffer->text, sizeof(buffer->text), "%s", sim_digits(&digits, round(number), 18));
     return buffer->text;
 }
 

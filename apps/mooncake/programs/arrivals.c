@@ -7,6 +7,7 @@
 
 #include "apps/mooncake/programs/arrivals.h"
 #include "kernel/attribute.h"
+#include "kernel/digits.h"
 
 #define TIMESTAMP_MS_MAX UINT64_C(4000000000) // as in trace.c
 #define MS_PER_S 1000u
@@ -83,16 +84,16 @@ static bool are_seconds(const app__mooncake_trace_t *trace, app__mooncake_unit_t
     }
     if (trace->with_decimals) {
         add_note(notes,
-                 "timestamps have decimals and lie %.3g apart on average, so they are taken as "
+                 "timestamps have decimals and lie %s apart on average, so they are taken as "
                  "seconds; timestamp-unit: ms takes them as milliseconds",
-                 span_ms(trace) / gaps);
+                 SIM_DIGITS(span_ms(trace) / gaps, 3));
         return true;
     }
     add_note(
         notes,
-        "%.4g prompts arrive per second, since timestamps are taken as milliseconds; if they are "
+        "%s prompts arrive per second, since timestamps are taken as milliseconds; if they are "
         "seconds, set timestamp-unit: s",
-        gaps / span_ms(trace) * 1e3);
+        SIM_DIGITS(gaps / span_ms(trace) * 1e3, 4));
     return false;
 }
 

@@ -14,6 +14,7 @@
 #include "apps/workload/results/summary.h"
 #include "apps/workload/run_options.h"
 #include "apps/workload/workload.h"
+#include "kernel/digits.h"
 #include "nic/ideal.h"
 
 #define FRAME_SHARE 1.02 // bytes of frames of 4096 bytes of payload, for each of them
@@ -258,20 +259,23 @@ static void write_amounts(const app__workload_t *workload,
                    counts->calcs, sim_plural(counts->calcs), counts->colls,
                    sim_plural(counts->colls), counts->depth));
     say(write, ctx,
-        sim_format("messages: %.0f of %.4g MB, %.0f of them within nodes; memory of operations and "
-                   "connections: %.3g MB\n",
-                   amounts.messages, amounts.bytes / 1e6, amounts.local_messages,
-                   amounts.memory_bytes / 1e6));
+        sim_format("messages: %.0f of %s MB, %.0f of them within nodes; memory of operations and "
+                   "connections: %s MB\n",
+                   amounts.messages, SIM_DIGITS(amounts.bytes / 1e6, 4), amounts.local_messages,
+                   SIM_DIGITS(amounts.memory_bytes / 1e6, 3)));
     say(write, ctx,
-        sim_format("takes at least %.6g us: the longest of path %.6g, processor %.6g, sending NIC "
-                   "%.6g, receiving NIC %.6g us\n",
-                   (double)bound_ps / SIM_PS_PER_US, (double)summary.path_ps / SIM_PS_PER_US,
-                   (double)summary.cpu_ps / SIM_PS_PER_US, (double)nic_ps / SIM_PS_PER_US,
-                   (double)summary.nic_receive_ps / SIM_PS_PER_US));
+        sim_format("takes at least %s us: the longest of path %s, processor %s, sending NIC "
+                   "%s, receiving NIC %s us\n",
+                   SIM_DIGITS((double)bound_ps / SIM_PS_PER_US, 6),
+                   SIM_DIGITS((double)summary.path_ps / SIM_PS_PER_US, 6),
+                   SIM_DIGITS((double)summary.cpu_ps / SIM_PS_PER_US, 6),
+                   SIM_DIGITS((double)nic_ps / SIM_PS_PER_US, 6),
+                   SIM_DIGITS((double)summary.nic_receive_ps / SIM_PS_PER_US, 6)));
     if (summary.estimated) {
         say(write, ctx,
-            sim_format("takes about %.6g us on paths that nobody shares\n",
-                       (double)most_of(summary.estimate_ps, bound_ps) / SIM_PS_PER_US));
+            sim_format(
+                "takes about %s us on paths that nobody shares\n",
+                SIM_DIGITS((double)most_of(summary.estimate_ps, bound_ps) / SIM_PS_PER_US, 6)));
     }
 }
 

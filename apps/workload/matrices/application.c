@@ -7,6 +7,7 @@
 #include "apps/workload/matrices/generate.h"
 #include "apps/workload/matrices/models.h"
 #include "apps/workload/op_queue.h"
+#include "kernel/digits.h"
 
 #define PREFIX "traffic.kv-matrix"
 
@@ -168,11 +169,12 @@ static void tell(const app_context_t *context, const app__patterns_t *patterns)
             stored += (double)(pattern->stored[t].read_bytes + pattern->stored[t].write_bytes);
         }
     }
-    char *const text = sim_format(
-        "traffic[%u].kv-matrix: %zu pattern%s of %u rank%s, %zu transfer%s of "
-        "%.4g GB together; %.4g GB read from or written to storage",
-        context->index, patterns->count, sim_plural(patterns->count), patterns->ranks,
-        sim_plural(patterns->ranks), transfers, sim_plural(transfers), bytes / 1e9, stored / 1e9);
+    char *const text =
+        sim_format("traffic[%u].kv-matrix: %zu pattern%s of %u rank%s, %zu transfer%s of "
+                   "%s GB together; %s GB read from or written to storage",
+                   context->index, patterns->count, sim_plural(patterns->count), patterns->ranks,
+                   sim_plural(patterns->ranks), transfers, sim_plural(transfers),
+                   SIM_DIGITS(bytes / 1e9, 4), SIM_DIGITS(stored / 1e9, 4));
     if (context->note != NULL) {
         context->note(text, context->ctx);
     }

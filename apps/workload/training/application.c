@@ -10,6 +10,7 @@
 #include "apps/workload/training/config.h"
 #include "apps/workload/training/routing.h"
 #include "apps/workload/workload.h"
+#include "kernel/digits.h"
 
 static void free_plan(app__iteration_t *plan)
 {
@@ -71,18 +72,18 @@ static void note_plan(const app_context_t *context, const app__iteration_t *plan
         return;
     }
     app__dimension_bytes(schedule, bytes);
-    char *text =
-        sim_format("traffic[%u].training: %.4g billion parameters on tp %u x cp %u x dp %u "
-                   "x pp %u = %u rank%s; an iteration computes %.4g ms on the busiest "
-                   "rank; GB that leave all ranks:",
-                   context->index, (double)app__model_parameters(&plan->model) / 1e9, plan->tp,
-                   plan->cp, plan->dp, plan->pp, schedule->rank_count,
-                   sim_plural(schedule->rank_count), busiest_ms(schedule, plan->iterations));
+    char *text = sim_format(
+        "traffic[%u].training: %s billion parameters on tp %u x cp %u x dp %u "
+        "x pp %u = %u rank%s; an iteration computes %s ms on the busiest "
+        "rank; GB that leave all ranks:",
+        context->index, SIM_DIGITS((double)app__model_parameters(&plan->model) / 1e9, 4), plan->tp,
+        plan->cp, plan->dp, plan->pp, schedule->rank_count, sim_plural(schedule->rank_count),
+        SIM_DIGITS(busiest_ms(schedule, plan->iterations), 4));
     for (uint32_t i = APP__DIM_NONE + 1; i < APP__DIM_COUNT; i++) {
         if (bytes[i] > 0) {
             char *const longer =
-                sim_format("%s %s %.4g", text, app__dimension_name((app__dimension_t)i),
-                           bytes[i] / 1e9 / plan->iterations);
+                sim_format("%s %s %s", text, app__dimension_name((app__dimension_t)i),
+                           SIM_DIGITS(bytes[i] / 1e9 / plan->iterations, 4));
             sim_free(text);
             text = longer;
         }

@@ -8,6 +8,7 @@
 #include "cli/explain/causes/programs.h"
 #include "cli/explain/explain_internal.h"
 #include "cli/explain/run_data.h"
+#include "kernel/digits.h"
 
 #include "results/runner.h"
 #include "world/format.h"
@@ -105,10 +106,11 @@ static void find_overload(explain_t *explain, const json_t *app)
         const double requests = number_at(app, "requests");
         finding->score_ps = waits_ms * SIM_PS_PER_MS * requests;
         finding->sentence =
-            sim_format("overload: requests wait %.4g ms for %s of %s nodes and are served there in "
-                       "%.4g ms, on "
+            sim_format("overload: requests wait %s ms for %s of %s nodes and are served there in "
+                       "%s ms, on "
                        "average: more requests come than these nodes can serve",
-                       waits_ms, memory ? "memory" : "a turn", roles[i].role, served_ms);
+                       SIM_DIGITS(waits_ms, 4), memory ? "memory" : "a turn", roles[i].role,
+                       SIM_DIGITS(served_ms, 4));
         cli__explain_evidence(
             finding,
             sim_format("%s worked %.3g %% of the time; the network took %.2g %% of the requests' "
