@@ -36,8 +36,9 @@ static const char *ended_sentence(const world_t *world, const results_t *results
         return failure_of(world) != NULL || results->flow_failed > 0 ? "nothing is left to do"
                                                                      : "everything is done";
     case SIM_ENDED_UNTIL:
-        return results->sim_time_ps < sim_options(world->sim)->until_ps ? "where it was left"
-                                                                        : "the time limit";
+        return results->sim_time_ps < SIM_MIN(world->scenario->run.until_ps, SIM_TIME_END)
+                   ? "where it was left"
+                   : "the time limit";
     case SIM_ENDED_INTERRUPTED:
         return "interrupted";
     case SIM_ENDED_STALLED:

@@ -80,6 +80,19 @@ expect "nic.transport" perftest 'traffic[0].perftest.test=ib_send_bw' 'traffic[0
     nic.transport=irn
 expect "" perftest nic.transport=irn
 
+expect "network.convergence" base network.convergence=1ms
+expect "" base network.convergence=1ms 'links.leaf0--spine0.down=[{at: 10us}]'
+expect "nic.hpcc.rate-ai" base nic.congestion-control=hpcc nic.hpcc.rate-ai=50Mbps
+expect "nic.hpcc.window-ai" base nic.congestion-control=hpcc nic.hpcc.law=rate nic.hpcc.window-ai=100
+expect "outputs.series-max" base outputs.series-max=1000
+expect "" base outputs.series-max=1000 'observe=[{series: "port[leaf0->host0].queue_bytes"}]'
+expect "outputs.cache-events" base outputs.cache-events=true
+expect "captures.before" base 'captures=[{fabric: a.pcapng, before: 1us}]'
+expect "" base 'captures=[{fabric: a.pcapng, before: 1us, around: drop}]'
+rails='topology={rail-optimised: {servers: 4, spines: 0, servers-per-segment: 4'
+expect "topology.rail-optimised.links-per-spine" base "$rails, links-per-spine: 2}}"
+expect "topology.rail-optimised.nvlink-delay" base "$rails, nvlink-delay: 50ns}}"
+
 # The place is the value's, and run, its summary and check say the same.
 sed 's/^until/nic: {hpcc: {eta: 0.9}}\nuntil/' "$work/base.yaml" >"$work/place.yaml"
 "$ROCESIM" run "$work/place.yaml" -o "$work/r" --quiet >/dev/null 2>"$work/err"
