@@ -308,8 +308,10 @@ static void fill_end(app__socket_t *socket)
         }
         done += (size_t)sent;
     }
-    socket->inbox_bytes -= done;
-    memmove(socket->inbox, socket->inbox + done, socket->inbox_bytes);
+    if (done > 0) {
+        socket->inbox_bytes -= done;
+        memmove(socket->inbox, socket->inbox + done, socket->inbox_bytes);
+    }
     if (socket->peer_ended && socket->inbox_bytes == 0 && socket->end >= 0) {
         (void)shutdown(socket->end, SHUT_WR);
     }
