@@ -60,6 +60,28 @@ static void refuse_access(void)
     EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0);
 }
 
+// A queue pair that sends may take the right to write away from its peer.
+static void withdraw_access(void)
+{
+    struct ibv_cq *cq = make_cq(NULL, 16);
+    struct ibv_qp *qp = pair_create(IBV_QPT_RC, cq, NULL);
+    pair_end_t peer = pair_connect(qp, mr);
+    if (serves) {
+        struct ibv_qp_attr attr = {.qp_access_flags = IBV_ACCESS_REMOTE_READ};
+        EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_ACCESS_FLAGS) == 0);
+        meet();
+        expect_event(IBV_EVENT_QP_ACCESS_ERR, qp);
+    } else {
+        meet();
+        EXPECT(pair_post(qp, IBV_WR_RDMA_READ, mr, 0, 8, &peer, 0) == 0);
+        EXPECT(pair_complete(cq).status == IBV_WC_SUCCESS);
+        EXPECT(pair_post(qp, IBV_WR_RDMA_WRITE, mr, 0, 8, &peer, 0) == 0);
+        EXPECT(pair_complete(cq).status == IBV_WC_REM_ACCESS_ERR);
+    }
+    meet();
+    EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0);
+}
+
 // A message that is longer than its receive: the receive's completion says so, and no event.
 static void overrun_receive(void)
 {
@@ -197,6 +219,7 @@ int main(int argc, char **argv)
                     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
     EXPECT(mr != NULL);
     refuse_access();
+    withdraw_access();
     overrun_receive();
     share_receives();
     overflow();

@@ -16,4 +16,4 @@ command -v ib_write_bw >/dev/null && [ -e "$library" ] || {
 first=${RANDOM_FIRST:-1}
 count=${RANDOM_COUNT:-$(few 12 4)}
 echo "again: tests/random-perftest $ROCESIM $first $count"
-within 120 tests/random-perftest "$ROCESIM" "$first" "$count" "$work"
+within $((120 + 10 * count)) tests/random-perftest "$ROCESIM" "$first" "$count" "$work"

@@ -58,7 +58,7 @@ START_TEST(transitions)
     // By from and to, in that order.
     static const bool allowed[6][6] = {
         {true, true, false, false, false, false}, {true, false, true, false, false, true},
-        {true, false, false, true, false, true},  {true, false, false, false, true, true},
+        {true, false, false, true, false, true},  {true, false, false, true, true, true},
         {true, false, false, true, false, true},  {true, false, false, false, false, true},
     };
     set_up(_i);
