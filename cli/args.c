@@ -207,6 +207,7 @@ static void add_override(cli_args_t *args, const char *option, const char *path,
 // current folder, as other names on the command line are.
 static void add_plugin(cli_args_t *args, const char *option, const char *name)
 {
+    SIM_CHECK(name != NULL); // the option has a value
     SIM_APPEND(args->plugins, args->plugin_count, args->plugin_capacity, name);
     char *const real = realpath(name, NULL);
     char *const here = getcwd(NULL, 0);

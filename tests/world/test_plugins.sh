@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # test_plugins.sh - plug-ins: files of C whose parts scenarios choose by name.
 #
+# labels: plain
 # Goal: every kind of row works from a file of C and from an object, on the command line and in a scenario;
 # its attributes are known to params, check, schema and settings; results name the file and its hash; a file
 # that changed, another version, another layout and an object that is none are refused with a sentence; the

@@ -323,19 +323,19 @@ static void advise_timeout(const world_t *world, world_warnings_t *out)
     }
     world_text_t trip;
     world_text_t timeout;
-    world_text_t setting;
+    char setting[64];
     if (enough > config->timeout) {
-        snprintf(setting.text, sizeof(setting.text), "set nic.timeout to %u instead of %" PRIu64,
-                 enough, config->timeout);
+        snprintf(setting, sizeof(setting), "set nic.timeout to %u instead of %" PRIu64, enough,
+                 config->timeout);
     } else {
-        snprintf(setting.text, sizeof(setting.text), "expected a shorter round trip");
+        snprintf(setting, sizeof(setting), "expected a shorter round trip");
     }
     world_warn(out, "timeout",
                "the round trip from %s to %s takes %s, longer than the retransmission "
                "timeout of %s: everything is sent again; %s",
                world->nics[worst.from].name, world->nics[worst.to].name,
                world_format_time(&trip, worst.round_trip_ps),
-               world_format_time(&timeout, timeout_of(config)), setting.text);
+               world_format_time(&timeout, timeout_of(config)), setting);
 }
 
 void world_advise(const world_t *world, world_warnings_t *out)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # test_plugin_limits.sh - `rocesim run --plugin-limits` survives plug-ins that do harm.
 #
+# labels: plain
 # Goal: each of fifty hostile plug-ins ends in at most half a minute with status 1 (2 if it is refused before
 # the run) and a message that names it; it writes, removes and starts nothing. A good plug-in has the same
 # results as without limits. The other runs of a sweep go on.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # test_powertcp.sh - the plug-in PowerTCP settles where its paper says, and the control "table" shares fairly.
 #
+# labels: plain
 # Goal: N flows of either form of PowerTCP keep a queue of N beta (theorem 1 of the paper) within 4 %, and
 # equal shares (theorem 3); the control "table" fills its link and shares it with the numbers of a JSON file.
 # Method: N hosts send to one over a star, 25 Gbps, 20 us per link; the queue is sampled from 12 to 16 ms.
