@@ -8,6 +8,9 @@
 // Prepares the parts before the first call: handlers of signals, the time stamp counter.
 void parts_begin(void);
 
+// Notes the number of the process among the threads of its program.
+void parts_begin_process(uint32_t number);
+
 // Puts an event into the pipe of its channel or device.
 void parts_deliver_event(const program_event_t *event);
 

@@ -40,7 +40,7 @@
 // -- calls
 
 typedef enum program_op {
-    PROGRAM_HELLO = 1,  // the library is loaded; also after exec
+    PROGRAM_HELLO = 1,  // the library is loaded; also after exec. out: handle (the thread)
     PROGRAM_BYE,        // the program ends. in: status. The process ends after the answer
     PROGRAM_FLUSH,      // works on the posts and the sockets, and on nothing else
     PROGRAM_YIELD,      // lets the simulation catch up with the program's time

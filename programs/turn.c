@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "programs/parts.h"
-#include "programs/threads/threads.h"
 
 // A program that looks at a clock and does nothing else waits for time to pass. A look costs at
 // least this part of the time since it began, up to LOOKS_MAX_PS; and the simulation catches up
@@ -457,10 +456,10 @@ __attribute__((constructor)) static void begin(int count, char **words, char **e
     if (turn_shared->version != PROGRAM_VERSION) {
         turn_fail("the library of programs is of another version than rocesim");
     }
-    threads_many = turn_shared->many != 0;
     allow_descriptors();
     (void)on_exit(end_at_exit, NULL);
     parts_begin();
     program_call_t call = {.op = PROGRAM_HELLO};
     (void)turn_call(&call);
+    parts_begin_process(call.handle);
 }

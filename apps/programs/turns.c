@@ -300,6 +300,7 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
     switch (call->op) {
     case PROGRAM_HELLO:
         program->process->hello = true;
+        call->handle = program->thread->number;
         app__threads_stop_others(program->thread);
         return 0;
     case PROGRAM_FLUSH:

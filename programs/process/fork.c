@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "programs/parts.h"
 #include "programs/process/code.h"
 #include "programs/process/descriptors.h"
 #include "programs/process/random.h"
@@ -34,6 +35,12 @@ static pid_t parent;
 static pid_t pid_of(uint32_t number)
 {
     return random_pid() + (pid_t)number;
+}
+
+void parts_begin_process(uint32_t number)
+{
+    own_number = number;
+    threads_begin(number);
 }
 
 PROGRAM_EXPORT pid_t getpid(void)

@@ -156,14 +156,22 @@ static void *run(void *argument)
 
 void threads_become_many(void)
 {
-    if (!threads_many) {
-        threads_many = true;
-        turn_shared->many = 1;
+    static bool prepared;
+    threads_many = true;
+    turn_shared->many = 1;
+    if (!prepared) {
+        prepared = true;
         first.id = pthread_self();
         first.tid = (int)syscall(SYS_gettid);
         (void)pthread_key_create(&key, next_round);
         (void)pthread_setspecific(key, &first);
     }
+}
+
+void threads_begin(uint32_t number)
+{
+    first.number = number;
+    threads_many = turn_shared->many != 0;
 }
 
 void threads_forked(uint32_t number)

@@ -42,6 +42,9 @@ bool threads_is_cancelled(void);
 // Ends the calling thread here if another one has cancelled it.
 void threads_cancel_point(void);
 
+// Notes the number of the first thread, which is also that of its process.
+void threads_begin(uint32_t number);
+
 // Prepares for a second thread or process.
 void threads_become_many(void);
 
