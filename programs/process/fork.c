@@ -93,6 +93,7 @@ PROGRAM_EXPORT pid_t fork(void)
     const int error = turn_call_descriptor(&call, &control);
     child_t *child = error == 0 ? calloc(1, sizeof *child) : NULL;
     if (child == NULL || control < 0) {
+        free(child);
         errno = error != 0 ? error : ENOMEM;
         return -1;
     }
