@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,14 +29,15 @@ struct results_memory_watch {
 // Returns the memory that the process occupies; 0: the system does not say.
 static uint64_t occupied_bytes(void)
 {
-    unsigned long long pages = 0;
+    char line[128] = ""; // pages of addresses, pages in memory, and others
     FILE *const file = fopen("/proc/self/statm", "re");
     if (file == NULL) {
         return 0;
     }
-    const int found = fscanf(file, "%*u %llu", &pages);
+    const bool read = fgets(line, sizeof(line), file) != NULL;
     (void)fclose(file);
-    return found == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    const char *const second = read ? strchr(line, ' ') : NULL;
+    return second != NULL ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static void *look(void *ctx)

@@ -15,6 +15,7 @@
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/bind.h"
+#include "world/captures.h"
 #include "world/overlays.h"
 #include "world/world.h"
 
@@ -28,6 +29,8 @@ static const world_effect_t effects[] = {
     {"nic.plb.*", "nic.repath=plb"},
     {"nic.flowbender.*", "nic.repath=flowbender"},
     {"nic.reps.*", "nic.repath=reps or nic.transport=uec-rud and nic.uec.spray=mixed|reps"},
+    {"nic.hpcc.window-ai", "nic.hpcc.law=window"},
+    {"nic.hpcc.rate-ai", "nic.hpcc.law=rate"},
     {"nic.ooo-window", "nic.ooo=place"},
     {"nic.retransmission nic.nak-ends nic.nak-once nic.nak-cuts nic.recovery-delay "
      "nic.nak-interval", "nic.transport=go-back-n"},
@@ -75,8 +78,24 @@ static const world_effect_t effects[] = {
     {"network.message-overhead", "network.model=message"},
     {"network.vlan", "network.tagged=true"},
     {"network.trim-*", "switch.mmu=trimming"},
+    {"network.convergence", "changes=true"},
     {"network.int-*", "nic.congestion-control=hpcc"},
     {"network.pint-*", "nic.congestion-control=hpcc-pint"},
+
+    {"topology.rail-optimised.links-per-spine topology.rail-optimised.fabric-rate",
+     "topology.rail-optimised.spines!=0"},
+    {"topology.dual-tor.links-per-spine topology.dual-tor.fabric-rate "
+     "topology.dual-tor.dual-plane", "topology.dual-tor.spines!=0"},
+    {"topology.multi-plane.links-per-spine topology.multi-plane.fabric-rate",
+     "topology.multi-plane.spines!=0"},
+    {"topology.rail-optimised.nvlink-delay", "topology.rail-optimised.nvlink-rate!=auto"},
+    {"topology.dual-tor.nvlink-delay", "topology.dual-tor.nvlink-rate!=auto"},
+    {"topology.wan.hosts", "topology.wan.site="},
+    {"topology.wan.values", "topology.wan.site!="},
+
+    {"outputs.series-max", "series=true"},
+    {"outputs.cache-events", "nic.model!=ideal"},
+    {"captures.before captures.after captures.at-most", "captures.around!=all"},
 
     {"traffic.training.skew traffic.training.routing traffic.training.top-k "
      "traffic.training.expert-ffn traffic.training.expert-overlap", EXPERTS},
@@ -213,6 +232,29 @@ static bool is_reliable(const world_t *world)
     return world->scenario->traffic_count == 0;
 }
 
+// Returns whether links go down or come up during the run.
+static bool has_changes(const world_scenario_t *scenario)
+{
+    bool some = scenario->fault_count > 0;
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        some = some || scenario->links[i].down_count > 0;
+    }
+    return some;
+}
+
+// Returns a fact about the scenario that conditions name as "changes" or "series"; NULL: it is no
+// such name.
+static const char *fact_of(const world_scenario_t *scenario, const char *name, size_t size)
+{
+    if (size == strlen("changes") && memcmp(name, "changes", size) == 0) {
+        return has_changes(scenario) ? "true" : "false";
+    }
+    if (size == strlen("series") && memcmp(name, "series", size) == 0) {
+        return scenario->series_count > 0 ? "true" : "false";
+    }
+    return NULL;
+}
+
 // Returns the value of an attribute, or of "reliable" (Ultra Ethernet's transports serve datagrams,
 // too), as far as the owner has it; NULL: it has none of that name. Free it with sim_free.
 static char *value_of(const owner_t *owner, const char *path, size_t size)
@@ -221,6 +263,10 @@ static char *value_of(const owner_t *owner, const char *path, size_t size)
     if (size == strlen("reliable") && strncmp(path, "reliable", size) == 0) {
         const bool any = owner->nic != NULL && strncmp(owner->nic->transport, "uec-", 4) == 0;
         return sim_strdup(any || is_reliable(owner->world) ? "true" : "false");
+    }
+    const char *const fact = fact_of(scenario, path, size);
+    if (fact != NULL) {
+        return sim_strdup(fact);
     }
     char *text = text_in(owner->table, owner->config, path, size);
     const sim_attr_table_t *table = NULL;
@@ -365,7 +411,8 @@ static bool any_owner(const search_t *search, owner_fn fn, const char *wanted)
 {
     return *search->section == '\0'
                ? fn(&search->own, wanted) ||
-                     (strncmp(search->own.table->prefix, "network", strlen("network")) == 0 &&
+                     ((strncmp(search->own.table->prefix, "network", strlen("network")) == 0 ||
+                       strncmp(search->own.table->prefix, "outputs", strlen("outputs")) == 0) &&
                       any_node(search->world, fn, wanted))
            : strcmp(search->section, "link") == 0 ? any_link(search->world, fn, wanted)
                                                   : any_node(search->world, fn, wanted);
@@ -394,6 +441,16 @@ static const char *missing(const search_t *search, const char *path)
 // Writes a condition for people: PATH!=A|B as "PATH other than A or B". Free it with sim_free.
 static char *in_words(const char *needs, const char *path)
 {
+    static const char *const facts[][2] = {
+        {"changes=true", "a link that goes down (links.down) or a fault (faults)"},
+        {"series=true", "a series (observe)"},
+        {"reliable=true", "traffic on reliable connections"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(facts); i++) {
+        if (strcmp(needs, facts[i][0]) == 0) {
+            return sim_strdup(facts[i][1]);
+        }
+    }
     char *text = NULL;
     size_t size = 0;
     FILE *const out = open_memstream(&text, &size);
@@ -529,6 +586,20 @@ void world__advise_effects(const world_t *world, world_warnings_t *out)
         }
     }
     look_in_own(&search, world_tree_value(root, "network"), &net_config_attrs, &scenario->network);
+    look_in_own(&search, world_tree_value(root, "outputs"), &world_outputs_config_attrs,
+                &scenario->outputs);
+    if (scenario->topology != NULL) {
+        look_in_own(&search, scenario->topology_map, scenario->topology->attrs,
+                    scenario->topology_config);
+    }
+    const world_tree_t *const captures = world_tree_value(root, "captures");
+    for (size_t i = 0; captures != NULL && i < SIM_MIN(captures->count, scenario->capture_count);
+         i++) {
+        sim_free(search.told);
+        search.told = sim_strdup("");
+        look_in_own(&search, captures->entries[i].value, &world_capture_config_attrs,
+                    &scenario->captures[i].config);
+    }
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         sim_free(search.told); // each entry has attributes of its own
