@@ -310,6 +310,7 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
         .folder = folder,
         .scenario_file = run->args->operand_count > 0 ? run->args->operands[0] : NULL,
         .ranks = run->ranks,
+        .limited = cli_plugins_limited(),
         .drive = run->extra->drive != NULL ? drive : NULL,
         .built = on_built,
         .begin = on_begin,

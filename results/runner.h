@@ -33,6 +33,7 @@ typedef struct results_options {
     // The ranks that run the scenario together, all of them with equal options; NULL: this process
     // alone. Rank 0 writes all files and has the results; the other ranks have none (results_of).
     const sim_ranks_t *ranks;
+    bool limited; // the process has a limit of memory of its own, and may start no thread
     // Simulates by steps and returns how the simulation ended (sim_last_step); NULL: sim_run does.
     sim_ended_t (*drive)(world_t *world, void *ctx);
     // The world is built; nothing is written yet.

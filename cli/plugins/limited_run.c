@@ -240,6 +240,11 @@ int cli_plugins_run_limited(const cli_args_t *args, int (*run)(const cli_args_t 
     return status;
 }
 
+bool cli_plugins_limited(void)
+{
+    return confinement.here;
+}
+
 void cli_plugins_watch(world_scenario_t *scenario)
 {
     size_t count;

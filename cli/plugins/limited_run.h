@@ -13,6 +13,9 @@
 // Calls run(args) in a limited process and returns the exit status.
 int cli_plugins_run_limited(const cli_args_t *args, int (*run)(const cli_args_t *args));
 
+// Returns whether this process is a limited one.
+bool cli_plugins_limited(void);
+
 // Watches a run with plug-ins: a crash ends the process with a message that names the plug-in, and
 // status 1. Does nothing if the scenario has no plug-ins. In a limited process the run has one
 // thread.

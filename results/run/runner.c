@@ -305,7 +305,8 @@ static void simulate(results_run_t *run)
     results_span_t *const span = results_span_create(run->world);
     const double start_s = wall_s();
     run->clock.begun = time(NULL);
-    const uint64_t memory_max_bytes = run->world->scenario->run.memory_max_bytes;
+    const uint64_t memory_max_bytes =
+        options->limited ? SIM_AUTO : run->world->scenario->run.memory_max_bytes;
     sim_ended_t ended = SIM_ENDED_DONE;
     bool exceeded = false;
     if (options->drive != NULL) {
