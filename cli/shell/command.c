@@ -93,6 +93,7 @@ static sim_err_t load(const cli_args_t *args, world_scenario_t **scenario, world
 // Refuses a scenario with programs of its own: a file that somebody sends starts nothing by itself.
 static sim_err_t refuse_programs(const world_scenario_t *scenario, world_error_t *error)
 {
+    SIM_CHECK(scenario != NULL);
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         if (strcmp(scenario->traffic[i].ops->name, "programs") == 0) {
             return world_fail(
