@@ -220,6 +220,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void sort(double *values, size_t count)
+{
+    if (count > 0) { // of none, values is NULL
+        qsort(values, count, sizeof(*values), by_value);
+    }
+}
+
 // Returns the nearest rank of sorted values.
 static double percentile(const double *values, size_t count, double share)
 {
@@ -333,8 +340,8 @@ static void take_numbers(const cli_arena_t *arena, measure_t *measure, const jso
     const double dropped = summary_number(summary, "packets.dropped");
     const double lost =
         summary_number(summary, "drops.link-loss") + summary_number(summary, "drops.link-down");
-    qsort(measure->shorts, measure->short_count, sizeof(double), by_value);
-    qsort(measure->longs, measure->long_count, sizeof(double), by_value);
+    sort(measure->shorts, measure->short_count);
+    sort(measure->longs, measure->long_count);
     numbers[CLI_ARENA_SHORT_P50] = percentile(measure->shorts, measure->short_count, 0.5);
     numbers[CLI_ARENA_SHORT_P99] = percentile(measure->shorts, measure->short_count, 0.99);
     numbers[CLI_ARENA_LONG_P50] = percentile(measure->longs, measure->long_count, 0.5);
