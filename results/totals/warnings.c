@@ -149,14 +149,15 @@ static void remark_routes(const world_t *world, results_t *results)
     const net_t *const net = world->net;
     const net_port_t *const sender = net_port_peer(port);
     const uint32_t from = net_port_interface(sender);
+    const bool by_nic = from < net_interface_count(net) && net_interface_of_nic(net, from) == from;
     uint32_t to = 0;
     net_path_t path;
-    while (to < net_interface_count(net) && (to == from || net_interface_of_nic(net, to) != to ||
-                                             net_path_of(net, from, to, 0, &path))) {
+    while (by_nic && to < net_interface_count(net) &&
+           (to == from || net_interface_of_nic(net, to) != to ||
+            net_path_of(net, from, to, 0, &path))) {
         to++;
     }
-    const bool parted = from < NET_INTERFACES_MAX && net_interface_of_nic(net, from) == from &&
-                        to < net_interface_count(net);
+    const bool parted = by_nic && to < net_interface_count(net);
     char *const example =
         parted ? sim_format(": there is no path between %s and %s, for example; expected traffic "
                             "between NICs with a path between them",

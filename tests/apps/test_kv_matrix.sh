@@ -100,7 +100,7 @@ traffic_patterns:
 - {matrix: [[0, 1K, 0], [0, 0, 0], [0, 0, 0]], storage: {write: [4096]}}
 EOF
 rocesim check kv.yaml --set traffic[0].kv-matrix.file=short.yaml >said 2>&1 || fail "short: $(cat said)"
-grep -q '2 patterns of 3 ranks, 1 transfer of .*; 1.638e-05 GB read from' said ||
+grep -q '2 patterns of 3 ranks, 1 transfer of .*; 0.00001638 GB read from' said ||
     fail "short lists: $(cat said)"
 
 # A model's requests: caches of 327680 bytes a token, cut into 8 x 2 parts.

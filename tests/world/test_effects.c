@@ -16,7 +16,11 @@ static bool exists(const char *path, size_t size)
     const sim_attr_table_t **tables = NULL;
     world_registry_t *const registry = world_registry_create();
     const size_t count = world_attr_tables(registry, &tables);
-    bool found = size == strlen("reliable") && strncmp(path, "reliable", size) == 0;
+    static const char *const facts[] = {"reliable", "changes", "series"}; // about the scenario
+    bool found = false;
+    for (size_t i = 0; i < SIM_COUNT_OF(facts); i++) {
+        found = found || (size == strlen(facts[i]) && strncmp(path, facts[i], size) == 0);
+    }
     for (size_t t = 0; t < count && !found; t++) {
         for (size_t i = 0; tables[t] != NULL && i < tables[t]->count && !found; i++) {
             const char *at = tables[t]->attrs[i].path;

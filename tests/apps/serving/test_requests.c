@@ -672,7 +672,7 @@ static const struct {
     {"trace=t", "{\"timestamp\": 5}\n", "t:1:1: no trace of requests, expected JSON lines"},
     {"trace=t", "TIMESTAMP,GeneratedTokens\n", "t:1:1: the first line has no column ContextTokens"},
     {"trace=t", "TIMESTAMP,ContextTokens\n2023-11-16 18:17:03,5\n",
-     "t:2:1: the request has no output_length"},
+     "t:2:1: the request has no GeneratedTokens"},
     {"trace=t", "{x,TIMESTAMP,ContextTokens,GeneratedTokens\n",
      "t:1:1: no trace of requests, expected"},
     {"trace=t", "\nTimestamp,Request Tokens,Response tokens\n1,2,3\n",
