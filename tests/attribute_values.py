@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 MEMORY = 3 << 30  # address space of a run
-CPU_S = 20
+CPU_S = 60
 UNITS = {
     "time": (1e-12, [("ps", 1), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)]),
     "bytes": (1, [("KiB", 1024), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("KB", 1e3),
@@ -195,7 +195,7 @@ def judge(status, out, err):
         return "out of memory"
     if status == 2 and not re.search(r"expected|did you mean|unknown|cannot|needs", err):
         return "refused without saying what is expected"
-    if status not in (0, 1, 2) or (status == 1 and "stalled" not in err):
+    if status not in (0, 1, 2) or (status == 1 and not re.search("stalled|memory-max", err)):
         return "exit status %d" % status
     found = NOT_A_NUMBER.search(out)
     return "prints " + found.group(0) if found and status != 2 else None
