@@ -193,7 +193,7 @@ void cli_library_load(cli_library_t *library)
         return;
     }
     char *const folders[] = {library->folder, NULL};
-    FTS *const tree = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTS *const tree = fts_open(folders, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
     for (FTSENT *entry; tree != NULL && (entry = fts_read(tree)) != NULL;) {
         if (entry->fts_info == FTS_F) {
             add_file(library, entry->fts_path);
