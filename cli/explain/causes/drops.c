@@ -42,6 +42,30 @@ static bool are_many(const explain_t *explain, uint64_t drops)
     return drops > 0 && (double)drops >= FEW_DROPS * created;
 }
 
+// Suggests more headroom where it was given: by the link, the switch or the scenario.
+static void suggest_headroom(const explain_t *explain, explain_finding_t *finding,
+                             const net_port_t *port, uint64_t limit)
+{
+    const net_link_config_t *const cable = port->line->config;
+    const uint64_t of_switch = net_switch_config(port->node)->pfc_headroom_bytes;
+    const bool forward = cable->headroom_bytes == limit;
+    const bool by_link = of_switch != limit && (forward || cable->backward_headroom_bytes == limit);
+    const bool given = of_switch != SIM_AUTO;
+    const bool own = given && explain->scenario->switch_config.pfc_headroom_bytes == SIM_AUTO;
+    char *const remedy =
+        by_link ? sim_format("links.%s--%s.%sheadroom=auto", port->node->sim.name,
+                             port->peer->node->sim.name, forward ? "" : "backward-")
+        : own   ? sim_format("nodes.%s.switch.pfc.headroom=auto", port->node->sim.name)
+        : given ? sim_strdup("switch.pfc.headroom=auto")
+                : sim_format("switch.pfc.headroom=%" PRIu64 "B", 2 * limit);
+    cli__explain_remedy(
+        finding, remedy,
+        by_link ? "the headroom of the switch's other ports, in place of one of this port alone"
+        : given ? "headroom for all packets that arrive after a pause: none is lost"
+                : "twice the headroom holds packets that arrive after a pause");
+    sim_free(remedy);
+}
+
 // -- headroom
 
 static void find_headroom(explain_t *explain)
@@ -79,18 +103,7 @@ static void find_headroom(explain_t *explain)
                                      (uint64_t)(2.0 * (double)cable->delay_ps *
                                                 (double)port->peer->line->rate_bps / 8e12),
                                      cli__explain_port_name(explain, worst)));
-    const bool given = net_switch_config(port->node)->pfc_headroom_bytes != SIM_AUTO;
-    const bool own = given && explain->scenario->switch_config.pfc_headroom_bytes == SIM_AUTO;
-    char *const more = sim_format("switch.pfc.headroom=%" PRIu64 "B", 2 * limit);
-    char *const here = sim_format("nodes.%s.switch.pfc.headroom=auto", port->node->sim.name);
-    cli__explain_remedy(finding,
-                        own     ? here
-                        : given ? "switch.pfc.headroom=auto"
-                                : more,
-                        given ? "headroom for all packets that arrive after a pause: none is lost"
-                              : "twice the headroom holds packets that arrive after a pause");
-    sim_free(here);
-    sim_free(more);
+    suggest_headroom(explain, finding, port, limit);
 }
 
 // -- full buffers

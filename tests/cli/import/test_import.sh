@@ -263,6 +263,27 @@ refused bad.csv:2:12 "expected such as 100Gbps" "$work/bad.csv"
 printf 'x,x,100G\n' >"$work/bad.csv"
 refused bad.csv:1:1 'to itself' "$work/bad.csv"
 
+# -- a headroom that is too small at one port: packets are lost there, and explain says so and mends it
+
+cat >"$work/unsafe.yaml" <<'END'
+topology:
+  graph:
+    nodes: [{switch: [s1, s2]}, {host: [h1, h2, h3, h4]}]
+    links: [h1--s1, h2--s1, {between: s1--s2, headroom: 6KB}, h3--s2, h4--s2]
+link: {rate: 100Gbps, delay: 1us}
+switch: {buffer: 1MB}
+nic: {congestion-control: none}
+traffic: [incast: {to: h4, senders: 3, bytes: 3MB}]
+END
+"$ROCESIM" run "$work/unsafe.yaml" -o "$work/unsafe" --quiet >"$work/said" 2>&1 ||
+    fail "unsafe.yaml ends with status $?"
+"$ROCESIM" explain "$work/unsafe" >"$work/said"
+says 'main cause: headroom too small'
+says 'port s2->s1 of s2, whose headroom is 6.000 KB'
+says '--set links.s2--s1.headroom=auto'
+"$ROCESIM" run "$work/unsafe.yaml" --set links.s2--s1.headroom=auto >"$work/said"
+says 'drops     0;'
+
 # -- the page has the table of the program
 
 "$ROCESIM" import --markdown >"$work/keys"
