@@ -201,8 +201,8 @@ static void fill_shared(const app__program_t *program, program_shared_t *shared)
     const uint64_t epoch_s = UINT64_C(1767225600);
     shared->device_count = SIM_MIN(nic_count(program->node), PROGRAM_DEVICES_MAX);
     bool ideal = true;
-    for (uint8_t i = 0; i < shared->device_count; i++) {
-        fill_device(program, i, &shared->devices[i]);
+    for (uint32_t i = 0; i < shared->device_count; i++) {
+        fill_device(program, (uint8_t)i, &shared->devices[i]);
         ideal = ideal && nic_device_of(nic_at(program->node, i)) == &nic_device_ideal;
     }
     (void)snprintf(shared->host_name, sizeof(shared->host_name), "%s", program->node->sim.name);

@@ -204,6 +204,7 @@ static host_t *host_of(const app__sockets_t *sockets, const net_node_t *node)
 static void send_message(host_t *host, message_kind_t kind, const app__socket_t *socket,
                          const void *payload, uint32_t bytes)
 {
+    SIM_CHECK(host != NULL);
     sim_node_t *const node = &host->node->sim;
     message_t *const message = sim_alloc(sizeof(*message) + bytes);
     *message = (message_t){

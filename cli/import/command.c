@@ -118,7 +118,9 @@ static sim_err_t add_folder(import_job_t *job, const char *path, world_error_t *
         sim_free(name);
     }
     (void)closedir(folder);
-    qsort(job->sources + first, job->count - first, sizeof(*job->sources), by_name);
+    if (job->count > first) {
+        qsort(job->sources + first, job->count - first, sizeof(*job->sources), by_name);
+    }
     return result;
 }
 

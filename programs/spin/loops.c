@@ -236,7 +236,7 @@ static void execute_jump(const loop_t *loop, greg_t *registers)
     const bool is_near = loop->byte == 0x0f;
     const unsigned condition = (is_near ? code[1] : loop->byte) & 0xf;
     const greg_t next = (greg_t)loop->place + (is_near ? 6 : 2);
-    int32_t distance = (int8_t)code[1];
+    int32_t distance = code[1] < 0x80 ? code[1] : code[1] - 0x100;
     if (is_near) {
         memcpy(&distance, code + 2, sizeof distance);
     }

@@ -100,6 +100,7 @@ static bool parse_mapping(const char *line, mapping_t *mapping)
     unsigned long inode = 0;
     unsigned int major = 0;
     unsigned int minor = 0;
+    // NOLINTNEXTLINE(cert-err34-c): the kernel writes these numbers
     if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %63[^\n]", &begin, &end, flags, &offset, &major,
                &minor, &inode, name) < 7) {
         return false;

@@ -133,12 +133,18 @@ static void allocate_all(void)
     }
 }
 
-static void recurse(void)
+static unsigned depth_max = ~0u;
+
+static unsigned recurse(unsigned depth)
 {
     volatile char frame[65536];
-    memset((char *)frame, 1, sizeof(frame));
-    recurse();
-    frame[0] = 2;
+    frame[0] = frame[sizeof(frame) - 1] = (char)depth;
+    return depth < depth_max ? recurse(depth + 1) + (unsigned)frame[0] : 0;
+}
+
+static void overflow(void)
+{
+    depth_max = recurse(0);
 }
 
 static void sleep_long(void)
@@ -168,7 +174,7 @@ int main(int argc, char **argv)
         {"ignore-signals", ignore_signals},
         {"print", print_much},
         {"allocate", allocate_all},
-        {"recurse", recurse},
+        {"recurse", overflow},
         {"sleep", sleep_long},
     };
     for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(cases[0]); i++) {

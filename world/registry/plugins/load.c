@@ -139,6 +139,7 @@ sim_err_t world_registry_add_plugin(world_registry_t *registry, const char *path
     if (result != SIM_OK) {
         return result;
     }
+    SIM_CHECK(file.path != NULL);
     for (size_t i = 0; i < plugins->count; i++) {
         if (strcmp(plugins->files[i].path, file.path) == 0) {
             sim_free(file.path);
@@ -151,6 +152,7 @@ sim_err_t world_registry_add_plugin(world_registry_t *registry, const char *path
     result = load(&file, &plugin, error);
     if (result == SIM_OK) {
         world_error_t why = {.text = ""};
+        SIM_CHECK(plugin != NULL);
         plugins->adding = true;
         result = plugin->add(registry, &why);
         plugins->adding = false;
