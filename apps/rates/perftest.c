@@ -303,6 +303,9 @@ static void completed_one(app__perftest_end_t *end, const nic_wc_t *wc)
     app__perftest_qp_t *const qp = (app__perftest_qp_t *)(uintptr_t)wc->wr_id;
     const bool failed = wc->status != NIC_WC_SUCCESS;
     if (app__perftest_is_latency(test->config.test) && !is_client(end)) {
+        if (failed && end->core != NULL) {
+            return;
+        }
         end->sends_outstanding -= !failed;
         pong(test);
     } else if (end->ended) {
@@ -414,7 +417,8 @@ bool app__perftest_take_step(nic_core_t *core, void *ctx)
         begin_size(end);
     }
     if (app__perftest_is_latency(test->config.test)) {
-        return wait_for_one(end) || did;
+        // Once the client has ended, its server has nothing to wait for.
+        return (!test->ends[APP__REQUESTER].ended && wait_for_one(end)) || did;
     }
     const bool sends = app__perftest_opcode_of(test->config.test) == NIC_WR_SEND;
     if (posts && !end->ended) {
