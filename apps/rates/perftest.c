@@ -304,10 +304,11 @@ static void completed_one(app__perftest_end_t *end, const nic_wc_t *wc)
     const bool failed = wc->status != NIC_WC_SUCCESS;
     if (app__perftest_is_latency(test->config.test) && !is_client(end)) {
         if (failed && end->core != NULL) {
-            return;
+            end->ended = true;
+        } else {
+            end->sends_outstanding -= !failed;
+            pong(test);
         }
-        end->sends_outstanding -= !failed;
-        pong(test);
     } else if (end->ended) {
         return;
     } else if (failed) {
@@ -406,7 +407,6 @@ static bool wait_for_one(app__perftest_end_t *end)
 
 bool app__perftest_take_step(nic_core_t *core, void *ctx)
 {
-    (void)core;
     app__perftest_end_t *const end = ctx;
     const app__perftest_t *const test = end->test;
     const bool posts = is_client(end) || test->config.both_ways;
@@ -417,8 +417,11 @@ bool app__perftest_take_step(nic_core_t *core, void *ctx)
         begin_size(end);
     }
     if (app__perftest_is_latency(test->config.test)) {
-        // Once the client has ended, its server has nothing to wait for.
-        return (!test->ends[APP__REQUESTER].ended && wait_for_one(end)) || did;
+        did = (!end->ended && wait_for_one(end)) || did;
+        if (end->ended) {
+            nic_core_stop(core); // it leaves completions in its queues, which would wake it
+        }
+        return did;
     }
     const bool sends = app__perftest_opcode_of(test->config.test) == NIC_WR_SEND;
     if (posts && !end->ended) {
