@@ -18,7 +18,7 @@ const char *sim_digits(sim_digits_t *buffer, double value, int digits);
 
 SIM_C_END
 
-// The same text in a buffer that lives as long as the block around the call.
+// Calls sim_digits with a buffer that lives as long as the block around the call.
 #define SIM_DIGITS(value, digits) sim_digits(&(sim_digits_t){{0}}, value, digits)
 
 #endif // KERNEL_DIGITS_H

@@ -151,7 +151,7 @@ SIM_MUST_CHECK sim_err_t world_scenario_load(const world_registry_t *registry,
                                              size_t override_count, world_scenario_t **scenario,
                                              world_error_t *error);
 
-// What a scenario needs of the machine, known before a plug-in is loaded.
+// The needs that a scenario states, known before a plug-in is loaded.
 typedef struct world_needs {
     world_plugin_file_t *plugins;
     size_t plugin_count;

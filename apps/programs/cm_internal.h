@@ -24,7 +24,7 @@ typedef enum app__cma_state {
     APP__CMA_SIDR_RECEIVED,
 } app__cma_state_t;
 
-// As enum rdma_cm_event_type.
+// The kinds of events, in the order of enum rdma_cm_event_type.
 typedef enum app__cma_event {
     APP__CMA_ADDR_RESOLVED,
     APP__CMA_ADDR_ERROR,

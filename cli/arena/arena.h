@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-// What is measured in a run, in the order of cli_arena_metrics.
+// The figures that are measured in a run, in the order of cli_arena_metrics.
 typedef enum cli_arena_metric_id {
     CLI_ARENA_SHORT_P50,
     CLI_ARENA_SHORT_P99,

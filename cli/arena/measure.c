@@ -40,7 +40,7 @@ const cli_arena_metric_t cli_arena_metrics[CLI_ARENA_METRICS] = {
      "share of the senders of flows without end that PFC stops in the second half", 0, 0},
     {"late_losses", "losses late", "",
      "share of frames that switches dropped in the second half, with flows without end", 0, 0},
-    {"least_share", "least share", "",
+    {"slowest_share", "share of the slowest", "",
      "rate of the slowest flow without end, as a share of the mean", 0, 0},
     {"used", "used", "", "goodput of flows without end, as a share of a host's link", 0, 0},
     {"asked", "asked", "", "largest rate of a queue pair, as a share of its link's", 0, 0},
@@ -249,13 +249,13 @@ static double jain(const double *values, size_t count)
 }
 
 // Fills in Jain's index of the flows' rates, each as a share of what it would have alone.
-static void take_fairness(const measure_t *measure, double *fairness, double *least_share)
+static void take_fairness(const measure_t *measure, double *fairness, double *slowest_share)
 {
     const bool longs = measure->long_count > 1;
     const size_t count = longs ? measure->long_count : measure->short_count;
     const double *const slowdowns = longs ? measure->longs : measure->shorts;
     *fairness = (double)NAN;
-    *least_share = (double)NAN;
+    *slowest_share = (double)NAN;
     if (count < 2) {
         return;
     }
@@ -267,7 +267,7 @@ static void take_fairness(const measure_t *measure, double *fairness, double *le
     }
     *fairness = jain(rates, count);
     if (measure->cell->settles != 0) {
-        *least_share = rates[count - 1] / (sum / (double)count); // slowdowns are sorted
+        *slowest_share = rates[count - 1] / (sum / (double)count); // slowdowns are sorted
     }
     sim_free(rates);
 }

@@ -19,7 +19,7 @@ typedef enum import_kind {
     IMPORT_SWITCH,
 } import_kind_t;
 
-// What a switch's configuration says about one of its ports. SIM_AUTO: nothing.
+// The limits that a switch's configuration sets for one of its ports. SIM_AUTO: it sets none.
 typedef struct import_limits {
     uint64_t headroom_bytes;
     uint64_t reserved_bytes;

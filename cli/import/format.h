@@ -15,7 +15,7 @@ typedef struct import_file {
     const world_tree_t *json;   // NULL: the file is not JSON
 } import_file_t;
 
-// What a key of a format becomes. Readers and docs/formats/import.md have it from here.
+// A row says what a key of a format becomes. Readers and docs/formats/import.md use the same rows.
 typedef struct import_key {
     const char *table; // or section, column, element
     const char *field; // "": the table's own key

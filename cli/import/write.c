@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/import/write.c - writes an imported network as a scenario, as a person would write it.
 //
-// What most links and all switches have in common stands once, in `link` and `switch`.
+// The values that most links and all switches have in common stand once, in `link` and `switch`.
 #include "cli/import/write.h"
 
 #include "kernel/buffer.h"

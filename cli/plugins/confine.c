@@ -90,7 +90,7 @@ static bool confine_files(const char *folder, const char *file, bool reads)
 #define IF_EQUAL(value, then, other) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (then), (other))
 #define IF_ANY(bits, then, other) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), (then), (other))
 
-// What needs no look at its arguments.
+// System calls that are allowed whatever their arguments are.
 static const int harmless[] = {
     SYS_read,
     SYS_write,

@@ -65,7 +65,7 @@ typedef struct loop {
     state_t state;
 } loop_t;
 
-// What is watched of a thread.
+// The state by which a thread is watched.
 typedef struct watch {
     uintptr_t stack_end; // where its stack begins to grow down
     timer_t timer;

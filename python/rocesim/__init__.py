@@ -14,7 +14,7 @@ inside this package (a wheel holds it), else in the PATH.
 
 from .figures import figure
 from .folder import Result, load
-from .library import LibraryScenario, scenario, scenarios
+from .named_scenarios import LibraryScenario, scenario, scenarios
 from .parameters import Parameter, parameters
 from .program import (
     BadInput,

@@ -287,7 +287,7 @@ static int echo(const char *host, const char *text)
     connection_t *connection = call(channel, host, PORT, text);
     struct rdma_cm_event *event = expect(channel, RDMA_CM_EVENT_ESTABLISHED);
     CHECK(strcmp(event->param.conn.private_data, "welcome") == 0);
-    // What the server accepts: it answers 2 reads at once, and has 3 under way.
+    // The server accepts this: it answers 2 reads at once, and has 3 under way.
     CHECK(event->param.conn.initiator_depth == 2 && event->param.conn.responder_resources == 3);
     CHECK(rdma_ack_cm_event(event) == 0);
     struct ibv_qp_attr attr;

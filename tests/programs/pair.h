@@ -26,7 +26,7 @@
         }                                                                                     \
     } while (0)
 
-// What an end says of a queue pair and of its memory.
+// An end sends this struct about a queue pair and its memory.
 typedef struct pair_end {
     union ibv_gid gid;
     uint32_t qp_num;

@@ -242,8 +242,7 @@ static void print_row(const app__coll_times_t *row, void (*write)(const char *te
     }
     char *const bound =
         sim_format("            bound %.1f us, in which the %s of the busiest GPU sends at its "
-                   "full rate: %.0f %% "
-                   "of the time\n",
+                   "full rate, is %.0f %% of the time that the call took\n",
                    row->bound_us, strcmp(row->bound_by, "nic") == 0 ? "NIC" : "NVLink",
                    100 * row->bound_us / row->mean_us);
     write(bound, ctx);

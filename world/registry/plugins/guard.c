@@ -27,7 +27,7 @@ static unsigned char *zone_of(const guard_t *guard, nic_cc_t *cc)
     return (unsigned char *)cc + guard->own->state_bytes;
 }
 
-// What the NIC set and an algorithm only reads.
+// Fields that the NIC sets and an algorithm may only read.
 typedef struct fixed {
     const nic_cc_ops_t *ops;
     const void *config;
