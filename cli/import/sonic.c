@@ -32,13 +32,13 @@ static const import_key_t keys[] = {
     ROW_IGNORED("BUFFER_POOL", "type", "the name of the pool says it")
     ROW_BECAME("BUFFER_PROFILE", "xoff", "link.headroom or switch.pfc.headroom of the ports that use the profile")
     ROW_BECAME("BUFFER_PROFILE", "size", "switch.pfc.reserved; without the headroom where the size contains it")
-    ROW_BECAME("BUFFER_PROFILE", "dynamic_th", "switch.pfc.alpha = 2^dynamic_th, and switch.lossy-alpha in the profile of lossy queues")
+    ROW_BECAME("BUFFER_PROFILE", "dynamic_th", "switch.pfc.alpha = 2^dynamic_th, and switch.lossy-alpha in a profile of BUFFER_QUEUE")
     ROW_BECAME("BUFFER_PROFILE", "static_th", "switch.pfc.threshold")
     ROW_BECAME("BUFFER_PROFILE", "xon_offset", "switch.pfc.xon-offset")
     ROW_IGNORED("BUFFER_PROFILE", "xon", "the peer continues xon_offset below the threshold")
     ROW_BECAME("BUFFER_PROFILE", "pool", "whether the profile is one of lossless classes")
     ROW_BECAME("BUFFER_PG", "profile", "the headroom and the threshold of these classes of the port")
-    ROW_BECAME("BUFFER_QUEUE", "profile", "switch.lossy-alpha, where the profile belongs to lossy queues")
+    ROW_BECAME("BUFFER_QUEUE", "profile", "switch.lossy-alpha, where the name of the profile does not say lossless")
     ROW_IGNORED("BUFFER_PORT_INGRESS_PROFILE_LIST", "", "a port has no limit over all its classes")
     ROW_IGNORED("BUFFER_PORT_EGRESS_PROFILE_LIST", "", "a port has no limit over all its classes")
     ROW_BECAME("WRED_PROFILE", "green_min_threshold", "switch.ecn.kmin of the ports whose queues use the profile")
@@ -90,7 +90,7 @@ typedef struct profile {
     const char *name;
     import_limits_t set;
     uint64_t size_bytes; // SIM_AUTO: not given
-    bool lossless;       // it has xoff, or its pool is a lossless ingress pool
+    bool lossless;       // it has xoff, or a name of profiles with headroom
     bool egress;
     bool ecn;
 } profile_t;
@@ -308,7 +308,9 @@ static sim_err_t take_neighbour_type(reader_t *reader, const entry_t *entry)
     for (size_t i = 0; i < SIM_COUNT_OF(switches); i++) {
         is_switch = is_switch || strstr(type, switches[i]) != NULL;
     }
-    node->kind = is_switch ? IMPORT_SWITCH : IMPORT_HOST;
+    if (!node->described) {
+        node->kind = is_switch ? IMPORT_SWITCH : IMPORT_HOST;
+    }
     return SIM_OK;
 }
 
@@ -358,10 +360,6 @@ static sim_err_t take_profile(reader_t *reader, const entry_t *entry)
             profile.set.headroom_bytes != SIM_AUTO ? profile.set.headroom_bytes : 0;
         profile.set.reserved_bytes =
             profile.size_bytes > headroom ? profile.size_bytes - headroom : profile.size_bytes;
-    }
-    if (profile.egress && strstr(entry->key, "lossy") != NULL &&
-        profile.set.alpha_exponent != INT_MAX) {
-        reader->lossy_exponent = profile.set.alpha_exponent;
     }
     SIM_APPEND(reader->profiles, reader->profile_count, reader->profile_capacity, profile);
     return result;
@@ -443,6 +441,25 @@ static sim_err_t take_group(reader_t *reader, const entry_t *entry)
     return result;
 }
 
+// The queues of lossy classes decide how long a lossy queue may be.
+static sim_err_t take_buffer_queue(reader_t *reader, const entry_t *entry)
+{
+    char *const name = reference(text_of(entry->fields, "profile"));
+    const profile_t *const profile = find_profile(reader, name);
+    if (profile != NULL && profile->egress && strstr(name, "lossless") == NULL &&
+        profile->set.alpha_exponent != INT_MAX) {
+        if (reader->lossy_exponent != INT_MAX &&
+            reader->lossy_exponent != profile->set.alpha_exponent) {
+            import_note(reader->fabric, IMPORT_ASSUMED, &entry->at->place,
+                        "lossy queues of a switch have different thresholds: all have that of the "
+                        "last one in the file");
+        }
+        reader->lossy_exponent = profile->set.alpha_exponent;
+    }
+    sim_free(name);
+    return SIM_OK;
+}
+
 static sim_err_t take_scheduler(reader_t *reader, const entry_t *entry)
 {
     const char *const type = text_of(entry->fields, "type");
@@ -460,7 +477,7 @@ static sim_err_t set_queue(reader_t *reader, const entry_t *entry, import_port_t
     const profile_t *const profile = value;
     (void)reader;
     (void)entry;
-    // The queue of a lossless class decides: it comes last only if others mark, too.
+    // If queues of a port have different profiles, the lowest threshold counts.
     if (port->set.kmin_bytes == SIM_AUTO || profile->set.kmin_bytes < port->set.kmin_bytes) {
         port->set.kmin_bytes = profile->set.kmin_bytes;
         port->set.kmax_bytes = profile->set.kmax_bytes;
@@ -554,6 +571,7 @@ static const struct {
     {"WRED_PROFILE", take_wred},
     {"SCHEDULER", take_scheduler},
     {"BUFFER_PG", take_group},
+    {"BUFFER_QUEUE", take_buffer_queue},
     {"QUEUE", take_queue},
     {"PORT_QOS_MAP", take_qos_map},
     {"PFC_WD", take_watchdog},

@@ -55,6 +55,7 @@ cat >"$work/leaf1.json" <<'END'
   "pg_lossless_400000_40m_profile": {"pool": "ingress_lossless_pool", "size": "1248", "xon": "2288",
     "xoff": "440000", "dynamic_th": "-3", "xon_offset": "2288"},
   "egress_lossy_profile": {"pool": "egress_lossless_pool", "size": "0", "dynamic_th": "1"}},
+ "BUFFER_QUEUE": {"Ethernet0|0-2": {"profile": "egress_lossy_profile"}},
  "BUFFER_PG": {"Ethernet0|3-4": {"profile": "pg_lossless_100000_5m_profile"},
                "Ethernet4|3-4": {"profile": "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]"},
                "Ethernet48|3-4": {"profile": "pg_lossless_400000_40m_profile"}},
