@@ -98,12 +98,12 @@ void sim_check_failed(const char *file, int line, const char *expression, const 
 
 void sim_give_up(const char *format, ...)
 {
-    fputs("rocesim: ", stderr);
+    char text[512]; // several threads may give up at once: each prints its line in one call
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "rocesim: %s\n", text);
     exit(1);
 }
 
