@@ -283,6 +283,8 @@ static double trip_of(const explain_t *explain, uint32_t uid)
     return trip_ps;
 }
 
+#define BYTE_PS_AT_100G 80.0
+
 static void find_out_of_reach(explain_t *explain)
 {
     uint32_t worst = EXPLAIN_NONE;
@@ -326,10 +328,15 @@ static void find_out_of_reach(explain_t *explain)
     cli__explain_evidence(
         finding, sim_format("%u congested port%s marked no packet%s", ports, sim_plural(ports),
                             is_root(explain, worst) ? "; PFC stopped senders first" : ""));
-    cli__explain_remedy(finding,
-                        "switch.ecn.enabled=true --set switch.ecn.kmin=100KB --set "
-                        "switch.ecn.kmax=400KB",
-                        "marks begin before queues are long");
+    // A quarter of the queue that there was, also as the queue of a port of 100 Gbit/s would be.
+    const double queue_bytes = SIM_MIN(queue_ps(&explain->ports[worst]) / BYTE_PS_AT_100G,
+                                       (double)explain->ports[worst].queue_bytes_max);
+    const uint64_t low_kb = (uint64_t)SIM_MAX(SIM_MIN(queue_bytes / 4000, 100.0), 1.0);
+    char *const remedy = sim_format("switch.ecn.enabled=true --set switch.ecn.kmin=%" PRIu64
+                                    "KB --set switch.ecn.kmax=%" PRIu64 "KB",
+                                    low_kb, 4 * low_kb);
+    cli__explain_remedy(finding, remedy, "marks begin before queues are long");
+    sim_free(remedy);
 }
 
 // -- hosts that send no CNPs

@@ -285,6 +285,19 @@ says '--set links.s2--s1.headroom=auto'
 "$ROCESIM" run "$work/unsafe.yaml" --set links.s2--s1.headroom=auto >"$work/said"
 says 'drops     0;'
 
+# -- thresholds of ECN that a small buffer never reaches: the remedy marks packets
+
+sed -i 's/headroom: 6KB/delay: 1us/' "$work/unsafe.yaml"
+dcqcn=nic.congestion-control=dcqcn
+"$ROCESIM" run "$work/unsafe.yaml" -o "$work/high" --quiet --set $dcqcn >"$work/said" 2>&1 ||
+    fail "the scenario without marks ends with status $?"
+"$ROCESIM" explain "$work/high" >"$work/said"
+says 'main cause: ECN out of reach'
+remedy=$(sed -n 's/^ *\(--set switch.ecn.enabled[^:]*\):.*/\1/p' "$work/said" | head -n 1)
+# shellcheck disable=SC2086 # a list of options
+"$ROCESIM" run "$work/unsafe.yaml" --set $dcqcn $remedy >"$work/said" 2>&1
+grep -q 'ECN  *[1-9]' "$work/said" || fail "nothing is marked with $remedy: $(grep ECN "$work/said")"
+
 # -- the page has the table of the program
 
 "$ROCESIM" import --markdown >"$work/keys"
