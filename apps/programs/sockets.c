@@ -416,7 +416,9 @@ void app__sockets_join(app__sockets_t *sockets, net_node_t *node)
 
 uint32_t app__sockets_number(app__sockets_t *sockets, const net_node_t *node)
 {
-    return host_of(sockets, node)->program_count++;
+    host_t *const host = host_of(sockets, node);
+    SIM_CHECK(host != NULL);
+    return host->program_count++;
 }
 
 // -- what a process writes and closes
