@@ -569,11 +569,12 @@ static void find_held_by_pauses(explain_t *explain)
             held += is_held;
             example = is_held ? flow : example;
         }
-        if (example == NULL || held < 2 || 2 * held < count) {
+        const nic_cc_ops_t *const control =
+            example != NULL ? cli__explain_control(explain, example) : NULL;
+        if (control == NULL || held < 2 || 2 * held < count) {
             continue;
         }
         const char *const name = cli__explain_port_name(explain, uid);
-        const char *const control = cli__explain_control(explain, example)->name;
         explain_finding_t *const finding =
             cli__explain_add(explain, EXPLAIN_NO_REACTION, 1, sim_strdup(name));
         const explain_port_t *const first = &explain->ports[explain->hops[example->first_hop]];
@@ -581,7 +582,7 @@ static void find_held_by_pauses(explain_t *explain)
         finding->sentence =
             sim_format("the senders at %s do not react to congestion: their control, "
                        "%s, keeps its rate until PFC stops them",
-                       name, control);
+                       name, control->name);
         cli__explain_evidence(
             finding,
             sim_format("PFC stopped %s %.0f %% of the time; %zu of %zu flows that share the port "
