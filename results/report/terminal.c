@@ -8,6 +8,7 @@
 #include "results/report/part.h"
 #include "results/span.h"
 #include "results/summary.h"
+#include "results/tables/summary_parts.h"
 #include "results/totals/pause_roots.h"
 #include "world/format.h"
 
@@ -66,7 +67,9 @@ static void print_other_rates(const world_t *world, bool ended_later, FILE *out)
               out);
     }
     if (programs) {
-        fputs("            the programs below measure over times of their own\n", out);
+        fputs(
+            "            each traffic entry below measures its own rates over a time of its own\n",
+            out);
     }
 }
 
@@ -192,7 +195,7 @@ static void print_flows(const world_t *world, results_t *results, FILE *out)
     print_sizes(world, results, out);
 }
 
-static void print_drops(const results_t *results, FILE *out)
+static void print_drops(const world_t *world, const results_t *results, FILE *out)
 {
     fprintf(out, "  drops     %" PRIu64, results->packets.dropped);
     const char *separator = ": ";
@@ -202,6 +205,10 @@ static void print_drops(const results_t *results, FILE *out)
                     net_drop_reason_name((net_drop_reason_t)r));
             separator = ", ";
         }
+    }
+    uint64_t trimmed = 0;
+    if (results_trimmed_packets(world, &trimmed) && trimmed > 0) {
+        fprintf(out, "; %" PRIu64 " packet%s trimmed", trimmed, sim_plural(trimmed));
     }
     fprintf(out, "; %" PRIu64 " packet%s retransmitted\n", results->nics.retransmitted_packets,
             sim_plural(results->nics.retransmitted_packets));
@@ -294,7 +301,7 @@ static bool line_is_out(const results_summary_field_t *fields, size_t at)
 
 #define PAUSE_LINE "PFC" // comes first, with where the pauses began
 
-static void print_network(const results_t *results, FILE *out)
+static void print_network(const world_t *world, const results_t *results, FILE *out)
 {
     size_t count = 0;
     results_summary_field_t *const fields = results_summary_fields(&count);
@@ -307,7 +314,7 @@ static void print_network(const results_t *results, FILE *out)
         }
     }
     sim_free(fields);
-    print_drops(results, out);
+    print_drops(world, results, out);
 }
 
 static void print_hottest(const results_t *results, FILE *out)
@@ -466,7 +473,7 @@ void results_report(const world_t *world, results_t *results, const char *folder
     print_head(world, results, out);
     print_flows(world, results, out);
     print_rates(world, results, out);
-    print_network(results, out);
+    print_network(world, results, out);
     print_timeouts(world, results, out);
     print_hottest(results, out);
     print_remarks(results, out);

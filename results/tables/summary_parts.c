@@ -450,12 +450,12 @@ static void take_transport_counter(const nic_transport_ops_t *ops, const nic_cou
     json_object_set_new(counters, info->name, results_json_whole(value));
 }
 
-json_t *results_make_trimmed(const results_view_t *view)
+bool results_trimmed_packets(const world_t *world, uint64_t *sum)
 {
     const net_port_metric_t *const metric = net_port_metric_find("trimmed");
-    const net_t *const net = view->world->net;
-    uint64_t sum = 0;
+    const net_t *const net = world->net;
     bool any = false;
+    *sum = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_look(net, i);
         if (node == NULL || node->kind != NET_NODE_SWITCH ||
@@ -465,10 +465,16 @@ json_t *results_make_trimmed(const results_view_t *view)
         any = true;
         for (uint32_t p = 0; p < node->port_count; p++) {
             const net_port_t *const port = &node->ports[p];
-            sum += port->counted ? net_port_metric_read(metric, port, UINT8_MAX, 0) : 0;
+            *sum += port->counted ? net_port_metric_read(metric, port, UINT8_MAX, 0) : 0;
         }
     }
-    return any ? results_json_whole(sum) : NULL;
+    return any;
+}
+
+json_t *results_make_trimmed(const results_view_t *view)
+{
+    uint64_t sum = 0;
+    return results_trimmed_packets(view->world, &sum) ? results_json_whole(sum) : NULL;
 }
 
 // Adds a counter to the sums, if its transport is one of Ultra Ethernet.

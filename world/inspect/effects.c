@@ -17,6 +17,7 @@
 #include "world/bind.h"
 #include "world/captures.h"
 #include "world/overlays.h"
+#include "world/parameters.h"
 #include "world/world.h"
 
 #define EXPERTS                                                              \
@@ -482,6 +483,22 @@ static bool is_written(const world_place_t *place)
     return place->line != 1 || place->column != 1;
 }
 
+// Returns whether a value is the default of a parameter of the scenario: such a value is on offer
+// for every choice of the other parameters, and need not have an effect with each of them.
+static bool is_on_offer(const world_tree_t *root, const world_place_t *place)
+{
+    const world_tree_t *const section = world__parameters_section(root);
+    for (size_t i = 0; section != NULL && place->line > 0 && i < section->count; i++) {
+        const world_tree_t *const usual = world_tree_value(section->entries[i].value, "default");
+        if (usual != NULL && usual->place.line == place->line &&
+            usual->place.column == place->column &&
+            strcmp(usual->place.origin, place->origin) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Adds a note for an attribute that is set to another value than its default, and has no effect.
 static void look_at(search_t *search, const sim_attr_table_t *table, const sim_attr_t *attr,
                     const world_tree_t *value)
@@ -537,7 +554,8 @@ static void look_below(search_t *search, const world_tree_t *map, const char *pr
         }
         for (size_t t = 0; world_target_at(targets, t, &target); t++) {
             const sim_attr_t *const attr = sim_attr_find(target.table, path);
-            if (attr != NULL && !value->is_null && is_written(&value->place)) {
+            if (attr != NULL && !value->is_null && is_written(&value->place) &&
+                !is_on_offer(search->world->scenario->root, &value->place)) {
                 look_at(search, target.table, attr, value);
                 break;
             }
