@@ -84,6 +84,8 @@ const char *results_ended_text(sim_ended_t ended); // "done", "until", "interrup
 double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps);
 // Returns the rate of payload that NICs accepted in order, from the first start to the end.
 double results_run_goodput_gbps(const results_t *results);
+// Writes the number of packets that switches trimmed into *sum. Returns whether any switch trims.
+bool results_trimmed_packets(const world_t *world, uint64_t *sum);
 
 SIM_C_END
 

@@ -8,7 +8,6 @@
 #include "results/report/part.h"
 #include "results/span.h"
 #include "results/summary.h"
-#include "results/tables/summary_parts.h"
 #include "results/totals/pause_roots.h"
 #include "world/format.h"
 

@@ -450,27 +450,6 @@ static void take_transport_counter(const nic_transport_ops_t *ops, const nic_cou
     json_object_set_new(counters, info->name, results_json_whole(value));
 }
 
-bool results_trimmed_packets(const world_t *world, uint64_t *sum)
-{
-    const net_port_metric_t *const metric = net_port_metric_find("trimmed");
-    const net_t *const net = world->net;
-    bool any = false;
-    *sum = 0;
-    for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_look(net, i);
-        if (node == NULL || node->kind != NET_NODE_SWITCH ||
-            strcmp(net_switch_config(node)->mmu.text, "trimming") != 0) {
-            continue;
-        }
-        any = true;
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            const net_port_t *const port = &node->ports[p];
-            *sum += port->counted ? net_port_metric_read(metric, port, UINT8_MAX, 0) : 0;
-        }
-    }
-    return any;
-}
-
 json_t *results_make_trimmed(const results_view_t *view)
 {
     uint64_t sum = 0;

@@ -46,9 +46,6 @@ json_t *results_make_wall_events(const results_view_t *view);
 json_t *results_make_wall_operations(const results_view_t *view);
 json_t *results_make_wall_memory(const results_view_t *view);
 
-// Writes the number of packets that switches trimmed into *sum. Returns whether any switch trims.
-bool results_trimmed_packets(const world_t *world, uint64_t *sum);
-
 SIM_C_END
 
 #endif // RESULTS_TABLES_SUMMARY_PARTS_H

@@ -36,6 +36,27 @@ double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_
     return busy_ps < time_ps ? (double)busy_ps / (double)time_ps : 1.0;
 }
 
+bool results_trimmed_packets(const world_t *world, uint64_t *sum)
+{
+    const net_port_metric_t *const metric = net_port_metric_find("trimmed");
+    const net_t *const net = world->net;
+    bool any = false;
+    *sum = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_look(net, i);
+        if (node == NULL || node->kind != NET_NODE_SWITCH ||
+            strcmp(net_switch_config(node)->mmu.text, "trimming") != 0) {
+            continue;
+        }
+        any = true;
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const net_port_t *const port = &node->ports[p];
+            *sum += port->counted ? net_port_metric_read(metric, port, UINT8_MAX, 0) : 0;
+        }
+    }
+    return any;
+}
+
 double results_run_goodput_gbps(const results_t *results)
 {
     const sim_time_t from_ps = results_span_from_ps(results->span);
