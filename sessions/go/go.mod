@@ -1,0 +1,3 @@
+module rocesim.invalid/session
+
+go 1.19
