@@ -31,6 +31,9 @@ install(TARGETS rocesim_session LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
 install(FILES sessions/rocesim_session.h sessions/rocesim_session.hpp examples/astra_network.hh
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim"
         COMPONENT dev)
+install(DIRECTORY sessions/go sessions/rust
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/sessions" COMPONENT program
+        PATTERN "target" EXCLUDE PATTERN "Cargo.lock" EXCLUDE)
 install(FILES sessions/protocol.schema.json
         DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/sessions" COMPONENT program)
 install(DIRECTORY python/rocesim DESTINATION lib/python3/dist-packages COMPONENT python
