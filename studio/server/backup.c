@@ -6,6 +6,7 @@
 // start again where the backup is restored.
 #include "studio/server/backup.h"
 
+#include "studio/server/runs/consistency/agreement.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
 
@@ -147,7 +148,35 @@ static sim_err_t copy_folder(const copy_t *copy, const char *name, unsigned dept
 
 // -- backup
 
-// Copies the folders of finished runs, and the scenarios of the others.
+// Returns the name of a folder beside this one, which no other process has made.
+static char *part_of(const char *folder)
+{
+    return sim_format("%s.part-%ld", folder, (long)getpid());
+}
+
+static bool is_there(const copy_t *copy, const char *name)
+{
+    char *const path = sim_format("%s/%s", copy->from, name);
+    const bool found = access(path, F_OK) == 0;
+    sim_free(path);
+    return found;
+}
+
+// Copies what an unfinished run needs to start again.
+static sim_err_t copy_order(const copy_t *copy, const char *folder)
+{
+    static const char *const names[] = {"scenario.yaml", "run.json"};
+    sim_err_t result = make(copy, folder);
+    for (size_t i = 0; i < SIM_COUNT_OF(names) && result == SIM_OK; i++) {
+        char *const name = sim_format("%s/%s", folder, names[i]);
+        result = is_there(copy, name) ? copy_file(copy, name) : SIM_OK;
+        sim_free(name);
+    }
+    return result;
+}
+
+// Copies the folders of finished runs, and the orders of the others. The copy of the database
+// forgets runs that were removed since it was made.
 static sim_err_t copy_runs(const copy_t *copy, studio_store_t *store)
 {
     sim_err_t result = make(copy, "runs");
@@ -157,19 +186,14 @@ static sim_err_t copy_runs(const copy_t *copy, studio_store_t *store)
                          " ORDER BY id",
                          "");
     while (result == SIM_OK && studio_rows_next(rows)) {
-        char *const name = sim_format("runs/%" PRId64, studio_rows_int(rows, 0));
-        char *const from = sim_format("%s/%s", copy->from, name);
-        char *const scenario = sim_format("%s/scenario.yaml", name);
-        if (access(from, F_OK) != 0) {
-            result = SIM_OK; // removed since the database was copied
-        } else if (studio_rows_int(rows, 1) != 0) {
-            result = copy_folder(copy, name, 0);
+        const int64_t run = studio_rows_int(rows, 0);
+        char *const name = sim_format("runs/%" PRId64, run);
+        if (!is_there(copy, name)) {
+            (void)studio_store_do(store, "DELETE FROM runs WHERE id = ?", "i", run);
         } else {
-            result = make(copy, name);
-            result = result == SIM_OK ? copy_file(copy, scenario) : result;
+            result =
+                studio_rows_int(rows, 1) != 0 ? copy_folder(copy, name, 0) : copy_order(copy, name);
         }
-        sim_free(scenario);
-        sim_free(from);
         sim_free(name);
     }
     return studio_rows_close(rows) || result != SIM_OK
@@ -203,6 +227,16 @@ static sim_err_t list_database(const copy_t *copy)
     return result;
 }
 
+// Refuses a folder whose runs and database disagree: its copy would lack runs.
+static sim_err_t check_agreement(const copy_t *copy, studio_store_t *store)
+{
+    studio_agreement_t agreement;
+    studio_agreement_look(copy->from, store, &agreement);
+    const sim_err_t result = studio_agreement_judge(copy->from, &agreement, copy->message);
+    studio_agreement_fini(&agreement);
+    return result;
+}
+
 static sim_err_t copy_data(copy_t *copy)
 {
     char *const from = sim_format("%s/studio.sqlite", copy->from);
@@ -210,7 +244,13 @@ static sim_err_t copy_data(copy_t *copy)
     studio_store_t *store = NULL;
     sim_err_t result = access(from, R_OK) == 0 ? SIM_OK : fail(copy, from);
     if (result == SIM_OK) {
+        result = studio_agreement_before(copy->from, false, copy->message);
+    }
+    if (result == SIM_OK) {
         result = studio_store_open(from, studio_migrations_all, &store, copy->message);
+    }
+    if (result == SIM_OK) {
+        result = check_agreement(copy, store);
     }
     if (result == SIM_OK) {
         result = studio_store_copy(store, to, copy->message);
@@ -238,15 +278,14 @@ static sim_err_t copy_data(copy_t *copy)
 
 static sim_err_t backup(const char *data, const char *folder, sim_message_t *message)
 {
-    char *const part = sim_format("%s.part", folder);
+    char *const part = part_of(folder);
     char *const list = sim_format("%s/" LIST_NAME, part);
     copy_t copy = {.from = data, .to = part, .message = message};
     sim_err_t result = SIM_OK;
     if (access(folder, F_OK) == 0) {
         result =
             sim_fail(message, SIM_ERR_EXISTS, "%s exists already, expected a new name", folder);
-    } else if (!studio_folder_remove(part) || mkdir(part, 0700) != 0 ||
-               (copy.list = fopen(list, "we")) == NULL) {
+    } else if (mkdir(part, 0700) != 0 || (copy.list = fopen(list, "we")) == NULL) {
         result = fail(&copy, part);
     }
     if (result == SIM_OK) {
@@ -325,7 +364,7 @@ static sim_err_t restore_all(const copy_t *copy, FILE *list)
 
 static sim_err_t restore(const char *data, const char *folder, sim_message_t *message)
 {
-    char *const part = sim_format("%s.part", data);
+    char *const part = part_of(data);
     char *const name = sim_format("%s/" LIST_NAME, folder);
     const copy_t copy = {.from = folder, .to = part, .message = message};
     FILE *const list = fopen(name, "re");
@@ -335,12 +374,15 @@ static sim_err_t restore(const char *data, const char *folder, sim_message_t *me
     } else if (access(data, F_OK) == 0 && rmdir(data) != 0) {
         result = sim_fail(message, SIM_ERR_EXISTS,
                           "%s is not empty; name a new folder with --data DIR", data);
-    } else if (!studio_folder_remove(part)) {
+    } else if (mkdir(part, 0700) != 0) {
         result = fail(&copy, part);
     } else {
         result = restore_all(&copy, list);
         if (result == SIM_OK && rename(part, data) != 0) {
             result = fail(&copy, data);
+        }
+        if (result != SIM_OK) {
+            (void)studio_folder_remove(part);
         }
     }
     if (list != NULL) {

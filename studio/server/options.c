@@ -22,6 +22,8 @@ static const char help[] =
     "\n"
     "  --data DIR          folder of all data of the studio\n"
     "                      (default ~/.local/share/rocesim-studio)\n"
+    "  --adopt             take in what the database does not know: make entries for folders of\n"
+    "                      runs without one, mark runs without a folder as failed, list both\n"
     "  --listen ADDRESS:PORT\n"
     "                      address to listen on; port 0 takes a free one\n"
     "                      (default 127.0.0.1:8080)\n"
@@ -75,6 +77,7 @@ typedef struct option {
 // clang-format off
 static const option_t options[] = {
     {"--data", AT(data), TEXT, 0, 0},
+    {"--adopt", AT(adopt), FLAG, 0, 0},
     {"--listen", AT(listen), TEXT, 0, 0},
     {"--tls-cert", AT(tls_cert), TEXT, 0, 0},
     {"--tls-key", AT(tls_key), TEXT, 0, 0},

@@ -14,6 +14,8 @@
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/process/child.h"
 #include "studio/server/process/confine.h"
+#include "studio/server/runs/consistency/agreement.h"
+#include "studio/server/runs/consistency/numbers.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/queue.h"
@@ -134,7 +136,7 @@ static sim_err_t make_first_user(studio_t *studio, sim_message_t *message)
     sim_err_t result = SIM_OK;
     if (refused != NULL) {
         result = sim_fail(message, SIM_ERR_INVALID, "--first-user: %s", refused);
-    } else if (studio_user_create(studio, name, STUDIO_ROLE_ADMINISTRATOR, password) == 0) {
+    } else if (studio_user_create_first(studio, name, password) == 0) {
         result = sim_fail(message, SIM_ERR_IO,
                           "--first-user: the user %s could not be stored in the database: %s", name,
                           studio_store_reason(studio->store));
@@ -187,6 +189,7 @@ static void end_parts(studio_t *studio, studio_route_t *routes)
     studio_runs_destroy(studio->runs);
     studio_board_destroy(studio->board);
     studio_events_destroy(studio->events);
+    studio_numbers_destroy(studio->numbers);
     studio_library_destroy(studio->library);
     studio_store_close(studio->store);
     studio_reserve_destroy(studio->reserve);
@@ -219,18 +222,43 @@ static sim_err_t make_temporary(const studio_t *studio, sim_message_t *message)
     return result;
 }
 
-static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_message_t *message)
+// Compares the database with the folders, and takes in what the database lacks if it may.
+static sim_err_t agree(studio_t *studio, sim_message_t *message)
 {
-    studio_server_t *server = NULL;
-    studio_route_t *const routes = studio_routes_join();
+    studio_agreement_t agreement;
+    studio_agreement_look(studio->options.data, studio->store, &agreement);
+    const sim_err_t result =
+        studio->options.adopt ? studio_agreement_adopt(studio, &agreement, message)
+                              : studio_agreement_judge(studio->options.data, &agreement, message);
+    if (result == SIM_OK) {
+        studio_agreement_settle(studio, &agreement);
+    }
+    studio_agreement_fini(&agreement);
+    return result;
+}
+
+static sim_err_t open_data(studio_t *studio, sim_message_t *message)
+{
     char *const path = sim_format("%s/studio.sqlite", studio->options.data);
-    // Before the database is opened, which writes to it.
-    studio->reserve = studio_reserve_create(studio->options.data);
-    sim_err_t result = make_temporary(studio, message);
+    sim_err_t result =
+        studio_agreement_before(studio->options.data, studio->options.adopt, message);
+    if (result == SIM_OK) {
+        // Before the database is opened, which writes to it.
+        studio->reserve = studio_reserve_create(studio->options.data);
+        result = make_temporary(studio, message);
+    }
     if (result == SIM_OK) {
         result = studio_store_open(path, studio_migrations_all, &studio->store, message);
     }
     sim_free(path);
+    return result == SIM_OK ? agree(studio, message) : result;
+}
+
+static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_message_t *message)
+{
+    studio_server_t *server = NULL;
+    studio_route_t *const routes = studio_routes_join();
+    sim_err_t result = open_data(studio, message);
     if (result == SIM_OK) {
         studio->routes = routes;
         studio->logins = studio_logins_create();
@@ -238,6 +266,7 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         studio->library = studio_library_load(studio->options.scenarios);
         studio->events = studio_events_create();
         studio->board = studio_board_create();
+        studio->numbers = studio_numbers_create(studio);
         studio->runs = studio_runs_create(studio);
         result = make_runs_folder(studio, message);
     }

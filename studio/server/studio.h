@@ -43,6 +43,7 @@ typedef struct studio_options {
     const char *trusted_proxy; // addresses of proxies, separated by commas; or NULL
     bool listen_anywhere;      // allow addresses other than loopback without TLS
     bool unconfined;           // start although this kernel has no Landlock
+    bool adopt;                // take in runs that the database does not know
     uint64_t jobs;             // runs at the same time
     uint64_t run_threads;      // threads of one run
     uint64_t run_ranks;        // maximum number of processes of one run
@@ -60,6 +61,7 @@ struct studio_store;
 struct studio_reserve;
 struct studio_events;
 struct studio_board;
+struct studio_numbers;
 struct studio_runs;
 struct studio_logins;
 struct studio_page;
@@ -79,6 +81,7 @@ typedef struct studio {
     studio_find_user_fn find_session;
     struct studio_events *events;
     struct studio_board *board;
+    struct studio_numbers *numbers;
     struct studio_runs *runs;
     struct studio_library *library;
     struct studio_page *page;

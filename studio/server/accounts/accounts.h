@@ -24,6 +24,9 @@ const char *studio_name_refuse(const char *name);
 // Creates a user and returns its number; 0 on failure (studio_store_is_conflict: the name exists).
 int64_t studio_user_create(studio_t *studio, const char *name, studio_role_t role,
                            const char *password); // NULL: no password yet
+// Makes the first administrator; an account of this name that has no password yet becomes it.
+// Returns the user's number; 0 on failure.
+int64_t studio_user_create_first(studio_t *studio, const char *name, const char *password);
 bool studio_user_set_password(studio_t *studio, int64_t user, const char *password);
 // Returns whether an administrator exists who can log in.
 bool studio_user_any(studio_t *studio);

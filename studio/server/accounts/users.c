@@ -15,7 +15,8 @@ const char *studio_name_refuse(const char *name)
         return "the name is empty or too long, expected 1 to 64 bytes";
     }
     if (!studio_text_is_clean(name, length) || !studio_text_is_plain(name) ||
-        strpbrk(name, "/\\:\"<>") != NULL || name[0] == ' ' || name[length - 1] == ' ') {
+        strpbrk(name, "/\\:\"<>") != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        name[0] == ' ' || name[length - 1] == ' ') {
         return "the name contains a character that is not allowed, expected letters (Latin, "
                "Chinese, Japanese or Korean), digits, '.', '-', '_', '@', and spaces only between "
                "them";
@@ -36,6 +37,21 @@ int64_t studio_user_create(studio_t *studio, const char *name, studio_role_t rol
                                " VALUES (?, ?, ?, ?)",
                                "sisi", name, (int64_t)role, password == NULL ? NULL : hash.text,
                                studio_now_ms());
+}
+
+int64_t studio_user_create_first(studio_t *studio, const char *name, const char *password)
+{
+    const int64_t user = studio_store_int(
+        studio->store, 0, "SELECT id FROM users WHERE name = ? AND password IS NULL", "s", name);
+    if (user == 0) {
+        return studio_user_create(studio, name, STUDIO_ROLE_ADMINISTRATOR, password);
+    }
+    return studio_user_set_password(studio, user, password) &&
+                   studio_store_do(studio->store,
+                                   "UPDATE users SET role = ?, disabled = 0 WHERE id = ?", "ii",
+                                   (int64_t)STUDIO_ROLE_ADMINISTRATOR, user)
+               ? user
+               : 0;
 }
 
 bool studio_user_set_password(studio_t *studio, int64_t user, const char *password)
@@ -111,9 +127,7 @@ static bool find_link(studio_t *studio, const studio_hash_t *hash, int64_t *user
 static int64_t fulfil(studio_t *studio, int64_t user, const char *name, const char *password)
 {
     if (user == 0) {
-        return studio_user_any(studio)
-                   ? 0
-                   : studio_user_create(studio, name, STUDIO_ROLE_ADMINISTRATOR, password);
+        return studio_user_any(studio) ? 0 : studio_user_create_first(studio, name, password);
     }
     return studio_user_set_password(studio, user, password) &&
                    studio_session_end_all(studio, user, 0)

@@ -219,9 +219,9 @@ static char *message_of(const studio_exit_t *exit, const char *folder, bool of_s
     return sim_strdup(log[0] == '\0' ? "failed without an error message" : log);
 }
 
-static bool write_end(studio_t *studio, int64_t run, const studio_exit_t *exit, const char *folder,
-                      bool of_study)
+bool studio_run_record(studio_t *studio, int64_t run, const studio_exit_t *exit, bool of_study)
 {
+    char *const folder = run_folder(studio, run);
     char *const ended = of_study ? NULL : read_ended(folder);
     const bool full = exit->status != 0 && studio_reserve_look(studio->reserve);
     char *const message = message_of(exit, folder, of_study, full);
@@ -237,6 +237,7 @@ static bool write_end(studio_t *studio, int64_t run, const studio_exit_t *exit, 
         (int64_t)studio_folder_bytes(folder), run);
     sim_free(message);
     sim_free(ended);
+    sim_free(folder);
     return kept;
 }
 
@@ -251,24 +252,31 @@ static char *study_of(studio_t *studio, int64_t run)
     return study;
 }
 
-bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
+static bool finish_study(studio_t *studio, int64_t run, const char *study,
+                         const studio_exit_t *exit)
 {
-    SIM_CHECK(run > 0);
-    char *const folder = run_folder(studio, run);
-    char *const study = study_of(studio, run);
-    bool kept = false;
-    if (study == NULL) {
-        kept = write_end(studio, run, exit, folder, false);
-    } else if (studio_store_begin(studio->store)) {
-        kept = studio_study_adopt(studio, run, study) && write_end(studio, run, exit, folder, true);
+    studio_made_t made;
+    bool kept = studio_study_link(studio, run, study, &made) && studio_store_begin(studio->store);
+    if (kept) {
+        kept =
+            studio_study_insert(studio, run, &made) && studio_run_record(studio, run, exit, true);
         if (kept) {
             kept = studio_store_commit(studio->store);
         } else {
             studio_store_rollback(studio->store);
         }
     }
+    studio_study_settle(studio, &made, kept);
+    return kept;
+}
+
+bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
+{
+    SIM_CHECK(run > 0);
+    char *const study = study_of(studio, run);
+    const bool kept = study == NULL ? studio_run_record(studio, run, exit, false)
+                                    : finish_study(studio, run, study, exit);
     sim_free(study);
-    sim_free(folder);
     return kept;
 }
 

@@ -13,7 +13,9 @@ struct studio_rows;
 // Starts an attempt; returns the process that watches it, or -1.
 pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt);
 
-// Records how a run ended; returns false if that could not be written.
+// Records how the process of a run or of a study ended. Returns false if that could not be written.
+bool studio_run_record(studio_t *studio, int64_t run, const studio_exit_t *exit, bool of_study);
+// Records likewise, and makes runs of what a study simulated.
 bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit);
 
 // Returns the JSON that routes and events show of a run; NULL if there is no such run.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/runs/order_routes.c - routes that order runs.
 //
-// An order is stored completely or not at all: one transaction creates its rows and folders, and
-// the folders are on the disk before it commits. A folder without a row has a number that was never
-// given out.
+// An order is stored completely or not at all: its folders are on the disk before the transaction
+// that inserts its rows, and are marked as uncommitted until it has committed.
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/body.h"
 #include "studio/server/library/library.h"
 #include "studio/server/library/order.h"
 #include "studio/server/library/scenario_check.h"
+#include "studio/server/runs/consistency/label.h"
+#include "studio/server/runs/consistency/numbers.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/finish.h"
 #include "studio/server/runs/parts.h"
@@ -40,6 +41,9 @@ typedef struct order {
     json_t *runs;
     bool shared;
     char *limits; // JSON text
+    int64_t group;
+    int64_t first; // number of the first run
+    size_t made;   // number of folders that this order has made
 } order_t;
 
 static void fini(order_t *order)
@@ -69,50 +73,56 @@ static bool write_file(const char *path, const char *text)
     return good;
 }
 
-// Makes the folder of a run with its scenario: written for the first run of an order, hard-linked
-// for the others. yaml is NULL for a study.
-static bool make_folder(studio_t *studio, int64_t run, int64_t first, const char *yaml)
+static char *folder_of(const studio_t *studio, int64_t run)
 {
-    char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
+    return sim_format("%s/runs/%" PRId64, studio->options.data, run);
+}
+
+static json_t *label_of(const order_t *order, int64_t run)
+{
+    const size_t index = (size_t)(run - order->first);
+    json_t *const label = json_pack(
+        "{s:s, s:s, s:I, s:O, s:o, s:I, s:s*, s:s*}", "name", order->name, "owner",
+        order->user->name, "group", (json_int_t)order->group, "set",
+        json_array_get(order->runs, index), "limits", json_loads(order->limits, 0, NULL),
+        "created_ms", (json_int_t)studio_now_ms(), "library", order->entry, "study", order->study);
+    SIM_CHECK(label != NULL);
+    return label;
+}
+
+// Writes a run's label and its scenario: written for the first run of an order, hard-linked for the
+// others. A study has none.
+static bool fill_folder(const studio_t *studio, const order_t *order, int64_t run)
+{
+    char *const folder = folder_of(studio, run);
+    char *const first = folder_of(studio, order->first);
     char *const path = sim_format("%s/scenario.yaml", folder);
-    char *const from = sim_format("%s/runs/%" PRId64 "/scenario.yaml", studio->options.data, first);
-    (void)studio_folder_remove(folder);
-    bool good = mkdir(folder, 0700) == 0;
-    good =
-        good && (yaml == NULL || (run != first && link(from, path) == 0) || write_file(path, yaml));
+    char *const from = sim_format("%s/scenario.yaml", first);
+    json_t *const label = label_of(order, run);
+    const bool good = studio_label_write(folder, label) &&
+                      (order->yaml == NULL || (run != order->first && link(from, path) == 0) ||
+                       write_file(path, order->yaml));
     const int reason = errno;
+    json_decref(label);
     sim_free(from);
     sim_free(path);
+    sim_free(first);
     sim_free(folder);
     errno = reason;
     return good;
 }
 
-static void remove_folders(studio_t *studio, int64_t first, size_t count)
+static void for_folders(const studio_t *studio, const order_t *order, bool kept)
 {
-    for (size_t i = 0; first > 0 && i < count; i++) {
-        char *const folder =
-            sim_format("%s/runs/%" PRId64, studio->options.data, first + (int64_t)i);
-        (void)studio_folder_remove(folder);
+    for (size_t i = 0; i < order->made; i++) {
+        char *const folder = folder_of(studio, order->first + (int64_t)i);
+        if (kept) {
+            studio_run_folder_commit(folder);
+        } else {
+            (void)studio_folder_remove(folder);
+        }
         sim_free(folder);
     }
-}
-
-// -- rows
-
-static int64_t insert_run(studio_t *studio, const order_t *order, int64_t group, size_t index)
-{
-    char *const overrides = json_dumps(json_array_get(order->runs, index), JSON_COMPACT);
-    const int64_t run =
-        studio_store_insert(studio->store,
-                            "INSERT INTO runs(run_group, name, owner, shared, state, overrides,"
-                            " library, limits, created_ms, study)"
-                            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
-                            "isiisssis", group, order->name, order->user->id,
-                            (int64_t)order->shared, overrides == NULL ? "[]" : overrides,
-                            order->entry, order->limits, studio_now_ms(), order->study);
-    free(overrides);
-    return run;
 }
 
 static bool sync_folder(const studio_t *studio)
@@ -120,40 +130,61 @@ static bool sync_folder(const studio_t *studio)
     char *const path = sim_format("%s/runs", studio->options.data);
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const bool good = fd >= 0 && fsync(fd) == 0;
+    const int reason = errno;
     if (fd >= 0) {
         (void)close(fd);
     }
     sim_free(path);
+    errno = reason;
     return good;
 }
 
-// Inserts all runs and returns the first run's number; 0 on failure. Runs inside a transaction.
-static int64_t insert(studio_t *studio, const order_t *order, int64_t *group)
+// Makes the folders of all runs of the order. Returns false with errno if one could not be made;
+// order->made then says how many were.
+static bool make_folders(studio_t *studio, order_t *order)
 {
-    const size_t count = json_array_size(order->runs);
-    json_t *const plan = json_pack("{s:I}", "runs", (json_int_t)count);
-    char *const text = json_dumps(plan, JSON_COMPACT);
-    int64_t first = 0;
-    *group = studio_store_insert(studio->store,
-                                 "INSERT INTO run_groups(name, owner, created_ms, plan)"
-                                 " VALUES (?, ?, ?, ?)",
-                                 "siis", order->name, order->user->id, studio_now_ms(), text);
-    bool good = *group > 0;
-    for (size_t i = 0; good && i < count; i++) {
-        const int64_t run = insert_run(studio, order, *group, i);
-        first = first == 0 ? run : first;
-        good = run > 0 && make_folder(studio, run, first, order->yaml);
-    }
-    good = good && sync_folder(studio);
-    const int reason = errno;
-    free(text);
-    json_decref(plan);
-    if (!good) {
-        remove_folders(studio, first, count);
+    bool good = true;
+    while (good && order->made < json_array_size(order->runs)) {
+        const int64_t run = order->first + (int64_t)order->made;
+        char *const folder = folder_of(studio, run);
+        good = studio_run_folder_make(folder);
+        const int reason = errno;
+        sim_free(folder);
         errno = reason;
-        return 0;
+        if (good) {
+            order->made++;
+            good = fill_folder(studio, order, run);
+        }
     }
-    return first;
+    return good && sync_folder(studio);
+}
+
+// -- rows
+
+static bool insert_run(studio_t *studio, const order_t *order, size_t index)
+{
+    char *const overrides = json_dumps(json_array_get(order->runs, index), JSON_COMPACT);
+    const bool good = studio_store_do(
+        studio->store,
+        "INSERT INTO runs(id, run_group, name, owner, shared, state, overrides,"
+        " library, limits, created_ms, study)"
+        " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
+        "iisiisssis", order->first + (int64_t)index, order->group, order->name, order->user->id,
+        (int64_t)order->shared, overrides == NULL ? "[]" : overrides, order->entry, order->limits,
+        studio_now_ms(), order->study);
+    free(overrides);
+    return good;
+}
+
+// Inserts the group of the order and returns its number; 0 on failure.
+static int64_t insert_group(studio_t *studio, const order_t *order)
+{
+    char *const plan = sim_format("{\"runs\":%zu}", json_array_size(order->runs));
+    const int64_t group = studio_store_insert(
+        studio->store, "INSERT INTO run_groups(name, owner, created_ms, plan) VALUES (?, ?, ?, ?)",
+        "siis", order->name, order->user->id, studio_now_ms(), plan);
+    sim_free(plan);
+    return group;
 }
 
 // -- the request
@@ -332,38 +363,67 @@ static int take_order(studio_request_t *request, studio_response_t *response, or
     return status == 0 ? check(studio, response, order) : status;
 }
 
-static int keep(studio_request_t *request, studio_response_t *response, const order_t *order)
+// Inserts the rows of the runs, if the user's queue still has room for them; returns 0 or the
+// status of the answer.
+static int insert(studio_t *studio, studio_response_t *response, const order_t *order)
 {
-    studio_t *const studio = studio_request_studio(request);
-    int64_t group = 0;
-    int refused = studio_response_disk_full(response, studio);
-    if (refused != 0) {
-        return refused;
-    }
     if (!studio_store_begin(studio->store)) {
         return studio_response_store_failed(response, studio);
     }
-    // Checks again inside the transaction, because another order may have come first. Orders of
-    // "again" are checked only here.
-    refused = check_queue(studio, response, order);
-    if (refused != 0) {
-        studio_store_rollback(studio->store);
-        return refused;
+    // Another order may have come first.
+    const int refused = check_queue(studio, response, order);
+    bool good = refused == 0;
+    for (size_t i = 0; good && i < json_array_size(order->runs); i++) {
+        good = insert_run(studio, order, i);
     }
-    errno = 0;
-    const int64_t first = insert(studio, order, &group);
-    if (first == 0) {
-        const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+    if (!good) {
         studio_store_rollback(studio->store);
-        return full
-                   ? studio_response_error(response, 507, "the disk is full, so no run was ordered")
-                   : studio_response_store_failed(response, studio);
+        return refused != 0 ? refused : studio_response_store_failed(response, studio);
     }
+    return studio_store_commit(studio->store) ? 0 : studio_response_store_failed(response, studio);
+}
+
+static int answer_unmade(studio_response_t *response)
+{
+    const int reason = errno;
+    return reason == ENOSPC || reason == EDQUOT || reason == EFBIG
+               ? studio_response_error(response, 507, "the disk is full, so no run was ordered")
+               : studio_response_error(response, 500,
+                                       "the folder of a run cannot be made, so no run was "
+                                       "ordered: %s",
+                                       strerror(reason));
+}
+
+// Numbers the runs of the order, makes their folders and inserts their rows.
+static int store(studio_t *studio, studio_response_t *response, order_t *order)
+{
     const size_t count = json_array_size(order->runs);
-    if (!studio_store_commit(studio->store)) {
-        remove_folders(studio, first, count);
+    int status = check_queue(studio, response, order);
+    status = status != 0 ? status : studio_response_disk_full(response, studio);
+    if (status != 0) {
+        return status;
+    }
+    order->first = studio_numbers_take(studio->numbers, count);
+    order->group = order->first == 0 ? 0 : insert_group(studio, order);
+    if (order->group == 0) {
         return studio_response_store_failed(response, studio);
     }
+    errno = 0;
+    status =
+        make_folders(studio, order) ? insert(studio, response, order) : answer_unmade(response);
+    for_folders(studio, order, status == 0);
+    return status;
+}
+
+static int keep(studio_request_t *request, studio_response_t *response, order_t *order)
+{
+    studio_t *const studio = studio_request_studio(request);
+    const int status = store(studio, response, order);
+    if (status != 0) {
+        return status;
+    }
+    const int64_t first = order->first;
+    const size_t count = json_array_size(order->runs);
     studio_audit(studio, order->user, studio_request_address(request), "run.create",
                  "%" PRId64 "%s%s", first, count > 1 ? " and further: " : ": ", order->name);
     json_t *const list = json_array();
@@ -372,8 +432,8 @@ static int keep(studio_request_t *request, studio_response_t *response, const or
         (void)json_array_append_new(list, studio_run_json(studio, first + (int64_t)i));
     }
     studio_runs_wake(studio->runs);
-    return studio_response_json(response, 201,
-                                json_pack("{s:I, s:o}", "group", (json_int_t)group, "runs", list));
+    return studio_response_json(
+        response, 201, json_pack("{s:I, s:o}", "group", (json_int_t)order->group, "runs", list));
 }
 
 int studio__post_runs(studio_request_t *request, studio_response_t *response)

@@ -4,8 +4,11 @@
 
 #include "studio/server/library/library.h"
 #include "studio/server/process/child.h"
+#include "studio/server/runs/consistency/label.h"
+#include "studio/server/runs/consistency/numbers.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/reserve.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -146,15 +149,13 @@ static bool link_folder(int from, int to, unsigned depth)
     return good;
 }
 
-// Makes the folder runs/ID of a run that a study made, with scenario.yaml and result/.
-static bool make_folder(const char *folder, const char *from)
+// Fills the folder of a run that a study made with scenario.yaml and result/.
+static bool fill_folder(const char *folder, const char *from)
 {
     char *const result = sim_format("%s/result", folder);
     char *const scenario = sim_format("%s/scenario.yaml", folder);
     char *const written = sim_format("%s/scenario.yaml", from);
-    // An existing folder belongs to a number that was never given out.
-    bool good = studio_folder_remove(folder) && mkdir(folder, 0700) == 0 &&
-                mkdir(result, 0700) == 0 && link(written, scenario) == 0;
+    bool good = mkdir(result, 0700) == 0 && link(written, scenario) == 0;
     const int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     const int target = open(result, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     good = good && source >= 0 && target >= 0;
@@ -185,51 +186,119 @@ static char *ended_of(const char *from)
     return copy;
 }
 
-static bool adopt_one(studio_t *studio, int64_t run, const char *study, const char *path)
+static char *result_of(const studio_t *studio, int64_t run, const char *path)
+{
+    return sim_format("%s/runs/%" PRId64 "/result/%s", studio->options.data, run, path);
+}
+
+static char *name_of(const char *study, const char *path)
 {
     const char *const slash = strchr(path, '/');
-    char *const from = sim_format("%s/runs/%" PRId64 "/result/%s", studio->options.data, run, path);
     // The script's place is "herd/skew/run"; people know the study as "herd/skew".
     const size_t length = strlen(study);
     const bool inner = length > 4 && strcmp(study + length - 4, "/run") == 0;
-    char *const name = sim_format("%.*s %s", (int)(inner ? length - 4 : length), study,
-                                  slash == NULL ? path : slash + 1);
-    char *const ended = ended_of(from);
-    const int64_t made = studio_store_insert(
-        studio->store,
-        "INSERT INTO runs(run_group, name, owner, shared, state, ended,"
-        " overrides, library, limits, created_ms, started_ms, ended_ms,"
-        " size_bytes, made_by) SELECT run_group, ?, owner, shared, 'done', ?,"
-        " '[]', library, limits, created_ms, started_ms, ?, ?, id FROM runs"
-        " WHERE id = ?",
-        "ssiii", name, ended, studio_now_ms(), (int64_t)studio_folder_bytes(from), run);
-    char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, made);
-    const bool good = made > 0 && make_folder(folder, from);
+    return sim_format("%.*s %s", (int)(inner ? length - 4 : length), study,
+                      slash == NULL ? path : slash + 1);
+}
+
+// Returns the label of a run that a study made, from the study's own.
+static json_t *label_of(const studio_t *studio, int64_t run, const char *name)
+{
+    char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
+    json_t *const label = studio_label_read(folder);
+    (void)json_object_set_new(label, "name", json_string(name));
+    (void)json_object_set_new(label, "made_by", json_integer((json_int_t)run));
+    (void)json_object_set_new(label, "set", json_array());
+    (void)json_object_del(label, "study");
     sim_free(folder);
-    sim_free(ended);
-    sim_free(name);
+    return label;
+}
+
+static bool link_one(studio_t *studio, int64_t run, studio_made_t *made)
+{
+    const size_t index = made->linked;
+    char *const from = result_of(studio, run, made->paths[index]);
+    char *const folder =
+        sim_format("%s/runs/%" PRId64, studio->options.data, made->first + (int64_t)index);
+    json_t *const label = label_of(studio, run, made->names[index]);
+    bool good = studio_run_folder_make(folder);
+    if (good) {
+        made->linked++;
+        good = fill_folder(folder, from) && studio_label_write(folder, label);
+    }
+    json_decref(label);
+    sim_free(folder);
     sim_free(from);
     return good;
 }
 
-bool studio_study_adopt(studio_t *studio, int64_t run, const char *study)
+bool studio_study_link(studio_t *studio, int64_t run, const char *study, studio_made_t *made)
 {
-    char *const result = sim_format("%s/runs/%" PRId64 "/result", studio->options.data, run);
+    char *const result = result_of(studio, run, "");
     found_t found = {.most = studio->options.group_max};
-    bool good = true;
     const int fd = open(result, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0) {
         find_results(&found, fd, "", 0);
     }
-    SIM_CHECK(found.count <= found.most);
-    if (found.count > 0) {
-        qsort(found.paths, found.count, sizeof(*found.paths), by_text);
-    }
-    for (size_t i = 0; i < found.count; i++) {
-        good = good && adopt_one(studio, run, study, found.paths[i]);
-        sim_free(found.paths[i]);
-    }
-    sim_free(found.paths);
     sim_free(result);
+    SIM_CHECK(found.count <= found.most);
+    *made = (studio_made_t){.paths = found.paths, .count = found.count};
+    if (found.count == 0) {
+        return true;
+    }
+    qsort(found.paths, found.count, sizeof(*found.paths), by_text);
+    made->names = sim_alloc_array(made->count, sizeof(*made->names));
+    for (size_t i = 0; i < made->count; i++) {
+        made->names[i] = name_of(study, made->paths[i]);
+    }
+    // Each try takes new numbers, so none is made while the disk is full.
+    made->first = studio_reserve_look(studio->reserve)
+                      ? 0
+                      : studio_numbers_take(studio->numbers, made->count);
+    bool good = made->first > 0;
+    while (good && made->linked < made->count) {
+        good = link_one(studio, run, made);
+    }
     return good;
+}
+
+bool studio_study_insert(studio_t *studio, int64_t run, const studio_made_t *made)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < made->count; i++) {
+        char *const from = result_of(studio, run, made->paths[i]);
+        char *const ended = ended_of(from);
+        good = studio_store_do(
+            studio->store,
+            "INSERT INTO runs(id, run_group, name, owner, shared, state, ended,"
+            " overrides, library, limits, created_ms, started_ms, ended_ms,"
+            " size_bytes, made_by) SELECT ?, run_group, ?, owner, shared, 'done', ?,"
+            " '[]', library, limits, created_ms, started_ms, ?, ?, id FROM runs"
+            " WHERE id = ?",
+            "issiii", made->first + (int64_t)i, made->names[i], ended, studio_now_ms(),
+            (int64_t)studio_folder_bytes(from), run);
+        sim_free(ended);
+        sim_free(from);
+    }
+    return good;
+}
+
+void studio_study_settle(studio_t *studio, studio_made_t *made, bool kept)
+{
+    for (size_t i = 0; i < made->linked; i++) {
+        char *const folder =
+            sim_format("%s/runs/%" PRId64, studio->options.data, made->first + (int64_t)i);
+        if (kept) {
+            studio_run_folder_commit(folder);
+        } else {
+            (void)studio_folder_remove(folder);
+        }
+        sim_free(folder);
+    }
+    for (size_t i = 0; i < made->count; i++) {
+        sim_free(made->paths[i]);
+        sim_free(made->names[i]);
+    }
+    sim_free(made->paths);
+    sim_free(made->names);
 }

@@ -273,18 +273,42 @@ static sim_err_t step(studio_store_t *store, const char *room, const studio_migr
     return studio_store_commit(store) ? SIM_OK : fail(store, room, message);
 }
 
-// Copies the file to PATH.before-NUMBER before its tables are changed.
+// Copies the file to PATH.before-NUMBER before its tables are changed. An earlier copy stays.
 static sim_err_t keep_old(studio_store_t *store, const char *path, sim_message_t *message)
 {
     const int64_t steps = studio_store_int(store, 0, "SELECT count(*) FROM migrations", "");
     if (steps == 0) {
         return SIM_OK;
     }
-    char *const copy = sim_format("%s.before-%" PRId64, path, steps + 1);
-    (void)unlink(copy);
+    char *copy = sim_format("%s.before-%" PRId64, path, steps + 1);
+    for (unsigned i = 2; access(copy, F_OK) == 0; i++) {
+        sim_free(copy);
+        copy = sim_format("%s.before-%" PRId64 ".%u", path, steps + 1, i);
+    }
     const sim_err_t result = studio_store_copy(store, copy, message);
     sim_free(copy);
     return result;
+}
+
+// Refuses tables that a newer program has changed.
+static sim_err_t check_levels(studio_store_t *store, const char *path,
+                              const studio_migrations_t *rooms, sim_message_t *message)
+{
+    for (const studio_migrations_t *room = rooms; room->room != NULL; room++) {
+        const int64_t have = level(store, room->room);
+        int64_t last = 0;
+        for (const studio_migration_t *s = room->steps; s->number != 0; s++) {
+            last = s->number;
+        }
+        if (have > last) {
+            return sim_fail(message, SIM_ERR_INVALID,
+                            "%s was written by a newer rocesim (its %s tables have version %" PRId64
+                            ", this "
+                            "program knows %" PRId64 ")",
+                            path, room->room, have, last);
+        }
+    }
+    return SIM_OK;
 }
 
 static sim_err_t migrate(studio_store_t *store, const char *path, const studio_migrations_t *rooms,
@@ -293,9 +317,7 @@ static sim_err_t migrate(studio_store_t *store, const char *path, const studio_m
     bool kept = false;
     for (const studio_migrations_t *room = rooms; room->room != NULL; room++) {
         const int64_t have = level(store, room->room);
-        int64_t last = 0;
         for (const studio_migration_t *s = room->steps; s->number != 0; s++) {
-            last = s->number;
             if (s->number <= have) {
                 continue;
             }
@@ -307,13 +329,6 @@ static sim_err_t migrate(studio_store_t *store, const char *path, const studio_m
             if (result != SIM_OK) {
                 return result;
             }
-        }
-        if (have > last) {
-            return sim_fail(message, SIM_ERR_INVALID,
-                            "%s was written by a newer rocesim (its %s tables have version %" PRId64
-                            ", this "
-                            "program knows %" PRId64 ")",
-                            path, room->room, have, last);
         }
     }
     return SIM_OK;
@@ -335,6 +350,9 @@ sim_err_t studio_store_open(const char *path, const studio_migrations_t *rooms,
     }
     if (result == SIM_OK) {
         result = configure(opened, path, message);
+    }
+    if (result == SIM_OK) {
+        result = check_levels(opened, path, rooms, message);
     }
     if (result == SIM_OK) {
         result = migrate(opened, path, rooms, message);
