@@ -21,18 +21,20 @@ typedef struct option {
 #define FOR_FILE                                                                   \
     (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT |  \
      1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT | \
-     1u << CLI_IMPORT | 1u << CLI_ARENA)
-#define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)
+     1u << CLI_IMPORT | 1u << CLI_ARENA | 1u << CLI_WHAT_IF)
+#define FOR_SCENARIO \
+    (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE | 1u << CLI_WHAT_IF)
+#define FOR_JOBS (1u << CLI_SWEEP | 1u << CLI_ARENA | 1u << CLI_WHAT_IF)
 #define FOR_STEPS (1u << CLI_SHELL)
 #define FOR_PLUGIN                                                                          \
     (1u << CLI_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE | 1u << CLI_SWEEP | \
-     1u << CLI_PARAMS | 1u << CLI_SCHEMA | 1u << CLI_ARENA | FOR_STEPS)
+     1u << CLI_PARAMS | 1u << CLI_SCHEMA | 1u << CLI_ARENA | 1u << CLI_WHAT_IF | FOR_STEPS)
 
 static const option_t options[] = {
     {"-o", true, FOR_RUN | FOR_FILE | FOR_STEPS, NULL},
     {"--output", true, FOR_RUN | FOR_FILE | FOR_STEPS, NULL},
-    {"-j", true, 1u << CLI_SWEEP | 1u << CLI_ARENA, NULL},
-    {"--jobs", true, 1u << CLI_SWEEP | 1u << CLI_ARENA, NULL},
+    {"-j", true, FOR_JOBS, NULL},
+    {"--jobs", true, FOR_JOBS, NULL},
     {"--cc", true, 1u << CLI_ARENA, NULL},
     {"--cells", true, 1u << CLI_ARENA, NULL},
     {"--quick", false, 1u << CLI_ARENA, NULL},
@@ -43,7 +45,8 @@ static const option_t options[] = {
     {"--show", true, 1u << CLI_ARENA, NULL},
     {"--print-jobs", false, 1u << CLI_SWEEP, NULL},
     {"--slurm", false, 1u << CLI_SWEEP, NULL},
-    {"--kind", true, 1u << CLI_PLOT, NULL},
+    {"--kind", true, 1u << CLI_PLOT | 1u << CLI_WHAT_IF, NULL},
+    {"--at", true, 1u << CLI_WHAT_IF, NULL},
     {"--x", true, 1u << CLI_PLOT, NULL},
     {"--y", true, 1u << CLI_PLOT, NULL},
     {"--app", true, 1u << CLI_PLOT | 1u << CLI_COMPARE, NULL},
@@ -84,11 +87,10 @@ static const option_t options[] = {
     {"--print-slurm", false, 1u << CLI_RUN, NULL},
     {"--yes", false, FOR_SCENARIO | FOR_STEPS, NULL},
     {"--progress", true, FOR_RUN, NULL},
-    {"--quiet", false,
-     FOR_RUN | 1u << CLI_IMPORT | 1u << CLI_SWEEP | 1u << CLI_ARENA | 1u << CLI_CALIBRATE, NULL},
+    {"--quiet", false, FOR_RUN | FOR_JOBS | 1u << CLI_IMPORT | 1u << CLI_CALIBRATE, NULL},
     {"--json", false,
      FOR_RUN | FOR_STEPS | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
-         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW | 1u << CLI_ARENA,
+         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW | 1u << CLI_ARENA | 1u << CLI_WHAT_IF,
      NULL},
     {"--no-hosts", false, 1u << CLI_IMPORT, NULL},
     {"--markdown", false, 1u << CLI_PARAMS | 1u << CLI_IMPORT, NULL},
@@ -119,6 +121,7 @@ static const struct {
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
+    {"what-if", CLI_WHAT_IF, 1, 1, "one scenario, a name or a file"},
     {"arena", CLI_ARENA, 0, 0, "no operand"},
     {"timeline", CLI_TIMELINE, 1, 1, "one result folder"},
     {"capture", CLI_CAPTURE, 1, SIZE_MAX, "cut, merge, split, convert or follow, and files"},
@@ -287,6 +290,7 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--call-time", &args->call_time},
         {"--idle-time", &args->idle_time},
         {"--junit", &args->junit},
+        {"--at", &args->fail_at},
     };
     const struct {
         const char *name;

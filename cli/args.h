@@ -29,6 +29,7 @@ typedef enum cli_command {
     CLI_NEW,
     CLI_EXPECT,
     CLI_IMPORT,
+    CLI_WHAT_IF,
     CLI_SHELL,
     CLI_HELP,
     CLI_VERSION,
@@ -46,7 +47,7 @@ typedef struct cli_args {
     const char *ranks;  // run, check; NULL: not given
     bool print_slurm;   // run
     const char *folder; // -o: a folder, or a file; NULL: not given
-    const char **kinds; // plot; borrowed from argv
+    const char **kinds; // plot, what-if; borrowed from argv
     size_t kind_count;
     size_t kind_capacity;
     const char *x;           // plot; NULL: not given
@@ -57,7 +58,7 @@ typedef struct cli_args {
     const char *programs[2]; // diff: the programs that made A and B; NULL: this one
     const char *etcd;        // mooncake-meta; NULL: not given
     const char *memcached;   // mooncake-meta; NULL: not given
-    const char *jobs;        // sweep, arena; NULL: not given
+    const char *jobs;        // sweep, arena, what-if; NULL: not given
     bool print_jobs;         // sweep
     bool slurm;              // sweep
     const char *progress;    // run; NULL: not given
@@ -91,6 +92,7 @@ typedef struct cli_args {
     bool plugin_limits;   // run, sweep
     const char *junit;    // expect: file of the report; NULL: not given
     const char *counters; // explain: a file of measured counters; NULL: not given
+    const char *fail_at;  // what-if: --at; NULL: not given
     bool quiet;
     bool json;
     bool markdown;         // params, import

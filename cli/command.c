@@ -27,6 +27,7 @@
 #include "cli/shell/shell.h"
 #include "cli/studio_exec.h"
 #include "cli/timeline/timeline.h"
+#include "cli/what_if/failures.h"
 #include "cli/workload/workload.h"
 #include "results/manifest.h"
 #include "results/outputs_page.h"
@@ -211,7 +212,7 @@ static sim_err_t check_alone(const cli_args_t *args, world_error_t *error)
     const bool alone = args->command == CLI_HPCC || args->command == CLI_SWEEP ||
                        args->command == CLI_SERVE || args->command == CLI_SHELL ||
                        args->command == CLI_CALIBRATE || args->command == CLI_EXPECT ||
-                       args->command == CLI_ARENA;
+                       args->command == CLI_ARENA || args->command == CLI_WHAT_IF;
     if (!alone || processes < 2) {
         return SIM_OK;
     }
@@ -268,6 +269,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_import(args);
     case CLI_SWEEP:
         return cli_command_sweep(args);
+    case CLI_WHAT_IF:
+        return cli_command_what_if(args);
     case CLI_ARENA:
         return cli_command_arena(args);
     case CLI_CALIBRATE:

@@ -25,6 +25,7 @@ static const char help_program[] =
     "Simulate:\n"
     "  rocesim run SCENARIO -o DIR          simulate a scenario and write results to DIR\n"
     "  rocesim sweep SWEEP.yaml -o DIR      run a scenario over parameters and seeds\n"
+    "  rocesim what-if SCENARIO             let each part fail, and print what breaks\n"
     "  rocesim expect FILE.yaml             run scenarios and check what is expected of them\n"
     "  rocesim arena --cc NAME,...          rank congestion controls in 40 scenarios\n"
     "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
@@ -413,6 +414,32 @@ static const char help_schema[] =
     "of scenario files for editors: every key with its values, default and meaning.\n"
     "--plugin FILE adds the parts of a plug-in (docs/plugins.md).\n";
 
+static const char help_what_if[] =
+    "rocesim what-if SCENARIO [--kind KIND]... [--at TIME] [-o DIR] [-j N] [--json]\n"
+    "\n"
+    "Runs the scenario once for each failure and change that matters, several at a time,\n"
+    "and prints what breaks: flows that do not end, drops, pauses, victims of pauses, the\n"
+    "worst completion time, deadlocks. Below each row stands the command that repeats it.\n"
+    "\n"
+    "  --kind link        Let each link between switches go down.\n"
+    "  --kind access      Let each link of a host go down.\n"
+    "  --kind switch      Let each switch go down.\n"
+    "  --kind incast      Double each incast, or add one.\n"
+    "  --kind receiver    Let a host receive at a tenth of its rate: the four busiest.\n"
+    "  --kind optic       Let a link lose 0.1 % of its frames: the four busiest.\n"
+    "  --kind threshold   Change buffers, ECN and PFC of all switches.\n"
+    "                     Without --kind all of these are run.\n"
+    "  --at TIME          Let parts fail at TIME; otherwise after a third of the traffic.\n"
+    "  -j N, --jobs N     Run N simulations at a time; otherwise one for each processor.\n"
+    "  -o DIR             Keep the results of all runs in DIR/runs, and the table of all rows\n"
+    "                     in DIR/what-if.csv. The same command goes on with an interrupted one.\n"
+    "  --set PATH=VALUE   Set an attribute for all runs; --seed, --until and other options of\n"
+    "                     `rocesim run` work likewise.\n"
+    "  --json             Print all rows as JSON.\n"
+    "  --quiet            Print no progress line.\n"
+    "\n"
+    "The exit status is 1 if a run failed. docs/what-if.md explains the rows and columns.\n";
+
 static const char help_arena[] =
     "rocesim arena --cc NAME[,NAME...] [--quick] [-o DIR] [-j N] [--baseline FILE]\n"
     "              [--hidden-seed N] [--seeds N] [--cells NAME[,NAME...]] [--json]\n"
@@ -579,6 +606,8 @@ const char *cli_help_text(cli_command_t command)
         return help_schema;
     case CLI_SWEEP:
         return help_sweep;
+    case CLI_WHAT_IF:
+        return help_what_if;
     case CLI_ARENA:
         return help_arena;
     case CLI_CALIBRATE:

@@ -457,7 +457,7 @@ char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
         own++;
     }
     const size_t most =
-        13 + 2 * (own + sweep->setting_count + sweep->parameter_count + sweep->override_count);
+        14 + 2 * (own + sweep->setting_count + sweep->parameter_count + sweep->override_count);
     char **const arguments = sim_alloc_array(most, sizeof(*arguments));
     size_t count = 0;
     arguments[count++] = sim_strdup("rocesim");
@@ -482,6 +482,9 @@ char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
     }
     if (sweep->plugin_limits) {
         arguments[count++] = sim_strdup("--plugin-limits");
+    }
+    if (sweep->explains) {
+        arguments[count++] = sim_strdup("--explain");
     }
     arguments[count++] = sim_strdup("--seed");
     arguments[count++] = sim_format("%" PRIu64, run->seed);
@@ -527,9 +530,8 @@ static char *quoted(const char *text)
     return made;
 }
 
-char *cli_sweep_command(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
+char *cli_sweep_line(char *const *arguments)
 {
-    char **const arguments = cli_sweep_arguments(sweep, run);
     char *line = sim_strdup("");
     for (size_t i = 0; arguments[i] != NULL; i++) {
         char *const word = quoted(arguments[i]);
@@ -538,6 +540,13 @@ char *cli_sweep_command(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
         sim_free(line);
         line = longer;
     }
+    return line;
+}
+
+char *cli_sweep_command(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
+{
+    char **const arguments = cli_sweep_arguments(sweep, run);
+    char *const line = cli_sweep_line(arguments);
     cli_sweep_arguments_free(arguments);
     return line;
 }

@@ -61,7 +61,11 @@ typedef struct cli_sweep {
     const world_override_t *overrides; // of the command line, for every run; borrowed
     size_t override_count;
     bool plugin_limits; // of every run; points are not checked before: that would load plug-ins
+    bool explains;      // runs write explain.json, too
     char *identity;     // what the folder must hold to go on with; NULL: the scenario's sum
+    // Called when a run has ended, with or without results; NULL: nothing is.
+    void (*ended)(const cli_sweep_run_t *run, void *ctx);
+    void *ctx;
 } cli_sweep_t;
 
 // Reads the sweep that the command line names, for the folder, checks each point as a scenario, and
@@ -83,6 +87,8 @@ SIM_MUST_CHECK sim_err_t cli_sweep_take_jobs(const cli_args_t *args, unsigned *j
 char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run);
 void cli_sweep_arguments_free(char **arguments);
 
+// Returns a command line for a shell. Free it with sim_free.
+char *cli_sweep_line(char *const *arguments);
 // Returns the run as a command line for a shell. Free with sim_free.
 char *cli_sweep_command(const cli_sweep_t *sweep, const cli_sweep_run_t *run);
 
