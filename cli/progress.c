@@ -5,6 +5,7 @@
 #include "kernel/ranks.h"
 #include "net/ports.h"
 #include "world/format.h"
+#include "world/planned_transfers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -271,6 +272,24 @@ static void sum_ranks(const cli_progress_t *progress, double *done, uint64_t *ev
     *events = sim_ranks_told(sim, 1) / 2;
 }
 
+// Returns the share of the planned payload that NICs have accepted; 1 where plans do not say it all.
+// Transfers differ in size, so their number alone would promise an end that is far away.
+static double payload_share(const world_t *world)
+{
+    const world_survey_t *const survey = world->survey;
+    if (survey == NULL || survey->untold > 0 || !(survey->bytes > 0)) {
+        return 1;
+    }
+    double accepted = 0;
+    for (size_t i = 0; i < world->nic_count; i++) {
+        if (world_nic_exists(world, &world->nics[i])) {
+            const nic_t *const nic = world_nic_of(world, &world->nics[i]);
+            accepted += (double)nic_get_counters(nic)->rx_data_bytes;
+        }
+    }
+    return SIM_MIN(1, accepted / survey->bytes);
+}
+
 static moment_t look_at(const cli_progress_t *progress, sim_time_t now_ps, double now_s,
                         bool running)
 {
@@ -291,6 +310,8 @@ static moment_t look_at(const cli_progress_t *progress, sim_time_t now_ps, doubl
     if (running && sim_ranks(world->sim) != NULL) {
         sum_ranks(progress, &done, &moment.events);
         moment.done = (uint64_t)done;
+    } else if (running) {
+        done = SIM_MIN(done, (double)moment.planned * payload_share(world));
     }
     const uint64_t events = moment.events - progress->shown_events;
     const double since_s = now_s - progress->shown_s;
