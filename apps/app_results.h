@@ -21,6 +21,7 @@ typedef struct app_flow_result {
     uint8_t priority;
     uint8_t dscp;
     bool reads; // READ: the payload goes from the destination to the source
+    bool local; // within a host: no packets
     uint64_t bytes;
     sim_time_t start_ps;
     sim_time_t end_ps; // when the sender has the last acknowledgement; NEVER: unfinished or failed

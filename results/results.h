@@ -28,13 +28,13 @@ typedef struct results {
     bool conservation_ok;
     sim_message_t conservation_message;
     uint64_t work_outstanding;
-    uint64_t flow_count;
-    uint64_t flow_completed;
-    uint64_t flow_failed;    // ended with an error completion
-    uint64_t flow_not_begun; // whose start is not before the end of the run
-    results_span_t *span;    // whose rates are reported
-    results_flow_bins_t flows;
-    results_flow_bins_t *app_flows; // of each traffic entry
+    uint64_t flow_not_begun;              // whose start is not before the end of the run
+    uint64_t flow_left_out;               // messages that flows.csv and the flows below lack
+    results_span_t *span;                 // whose rates are reported
+    results_flow_bins_t flows;            // over the network
+    results_flow_bins_t local_flows;      // within hosts: over NVLink, or in memory
+    results_flow_bins_t *app_flows;       // of each traffic entry
+    results_flow_bins_t *app_local_flows; // likewise
     size_t app_count;
     // Counters summed over all ports: by row of net_port_metrics, and by class, too.
     uint64_t port_totals[NET_PORT_METRICS_MAX];

@@ -14,6 +14,7 @@ SIM_C_BEGIN
 typedef struct results_view {
     const world_t *world;
     results_t *results;
+    const json_t *before; // the fields that stand before the one that is made
 } results_view_t;
 
 // clang-format off

@@ -406,6 +406,12 @@ static void report_flows(const app_t *app, app_flow_fn fn, void *ctx)
     app__pr_flows_report(&program->flows, app->net, app->ops->name, fn, ctx);
 }
 
+static uint64_t flows_left_out(const app_t *app)
+{
+    const app__pr_flows_t *const flows = &((const app__program_t *)(const void *)app)->flows;
+    return flows->begun - flows->row_count;
+}
+
 static void warn(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
@@ -548,6 +554,7 @@ const app_ops_t app_program = {
     .create = program_create,
     .destroy = program_destroy,
     .flows = report_flows,
+    .flows_left_out = flows_left_out,
     .progress = progress,
     .warn = warn,
     .describe = describe,

@@ -109,6 +109,7 @@ typedef struct explain {
     size_t root_count;
     size_t root_capacity;
     uint64_t events_left_out;
+    uint64_t flows_left_out;
     sim_time_t events_end_ps; // of the last row of events.csv
     uint32_t shared_epochs;
     double flows_ps;  // sum of the times that flows took, without waits for their own queue pairs

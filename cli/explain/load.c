@@ -92,7 +92,8 @@ static const char *const flow_columns[] = {"flow_id",
                                            "?dst_qp",
                                            "?reordered_packets",
                                            "?failed_ns",
-                                           "?priority"};
+                                           "?priority",
+                                           "?medium"};
 enum {
     F_ID,
     F_SRC,
@@ -109,7 +110,8 @@ enum {
     F_DST_QP,
     F_REORDERED,
     F_FAILED,
-    F_PRIORITY
+    F_PRIORITY,
+    F_MEDIUM
 };
 
 // Returns the value that all entries of traffic of this name have for an attribute, as text; NULL:
@@ -228,9 +230,10 @@ static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *e
     flow.ended = results_csv_text(csv, F_END)[0] != '\0';
     flow.failed = failed_ps != 0;
     flow.end_ps = flow.ended ? flow.end_ps : flow.failed ? failed_ps : explain->end_ps;
-    if (flow.source == EXPLAIN_NONE || flow.destination == EXPLAIN_NONE ||
+    const bool local = strcmp(results_csv_text(csv, F_MEDIUM), "host") == 0;
+    if (local || flow.source == EXPLAIN_NONE || flow.destination == EXPLAIN_NONE ||
         flow.start_ps >= flow.end_ps) {
-        return SIM_OK; // never begun, or of a host that the scenario does not have
+        return SIM_OK; // not over the network, never begun, or of a host that is not there
     }
     SIM_APPEND(explain->flows, explain->flow_count, explain->flow_capacity, flow);
     return SIM_OK;
@@ -560,6 +563,7 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
     explain->stalled = ended != NULL && strcmp(ended, "stalled") == 0;
     explain->end_ps = summary_number(explain, NULL, "sim_time_ps");
     explain->events_left_out = summary_number(explain, "events_csv", "left_out");
+    explain->flows_left_out = summary_number(explain, "flows", "left_out");
     take_ports(explain);
     const size_t nic_bytes = (explain->world->nic_count + 1) * sizeof(explain_nic_t);
     explain->nics = sim_alloc(nic_bytes);

@@ -262,17 +262,45 @@ static void print_counters(const explain_t *explain, FILE *out)
     sim_free(ports);
 }
 
-// Says up to which time events.csv contains pauses and drops, if rows are left out.
-static void print_cut(const explain_t *explain, FILE *out)
+static void add_note(json_t *notes, char *text)
 {
+    json_array_append_new(notes, json_string(text));
+    sim_free(text);
+}
+
+// Returns sentences about what the analysis could not see, for people.
+static json_t *notes_json(const explain_t *explain)
+{
+    json_t *const notes = json_array();
     world_text_t time;
     if (explain->events_left_out > 0) {
-        fprintf(out,
-                "events.csv ends at %s: it leaves out %" PRIu64
-                " event%s (outputs.events-max), so pauses and drops below are of the time before\n",
-                world_format_time(&time, explain->events_end_ps), explain->events_left_out,
-                sim_plural(explain->events_left_out));
+        add_note(notes, sim_format("events.csv ends at %s: it leaves out %" PRIu64
+                                   " event%s (outputs.events-max), so pauses and drops below are "
+                                   "of the time before",
+                                   world_format_time(&time, explain->events_end_ps),
+                                   explain->events_left_out, sim_plural(explain->events_left_out)));
     }
+    if (explain->flows_left_out > 0) {
+        add_note(notes, sim_format("flows.csv leaves out %" PRIu64
+                                   " message%s (flows-max), so what follows is about the first %zu "
+                                   "flows over the network",
+                                   explain->flows_left_out, sim_plural(explain->flows_left_out),
+                                   explain->flow_count));
+    }
+    if (!explain->paths_known) {
+        add_note(notes, sim_strdup("packets of a flow take several paths here: ports of equal cost "
+                                   "between switches are looked at together"));
+    }
+    return notes;
+}
+
+static void print_notes(const explain_t *explain, FILE *out)
+{
+    json_t *const notes = notes_json(explain);
+    for (size_t i = 0; i < json_array_size(notes); i++) {
+        fprintf(out, "%s\n", json_string_value(json_array_get(notes, i)));
+    }
+    json_decref(notes);
 }
 
 void cli__explain_print(const explain_t *explain, FILE *out)
@@ -280,7 +308,7 @@ void cli__explain_print(const explain_t *explain, FILE *out)
     world_text_t time;
     fprintf(out, "%s: %s at %s\n", explain->scenario->run.name,
             explain->stalled ? "stalled" : "ended", world_format_time(&time, explain->end_ps));
-    print_cut(explain, out);
+    print_notes(explain, out);
     char *const verdict = cli__explain_verdict_text(explain);
     fprintf(out, "%s\n%s", verdict, explain->finding_count > 0 ? "\n" : "");
     sim_free(verdict);
@@ -288,12 +316,6 @@ void cli__explain_print(const explain_t *explain, FILE *out)
         print_finding(explain, i, out);
     }
     print_counters(explain, out);
-    if (!explain->paths_known) {
-        fputs(
-            "\npackets of a flow take several paths here: ports of equal cost between switches are "
-            "looked at together\n",
-            out);
-    }
 }
 
 // -- JSON
@@ -371,12 +393,13 @@ json_t *cli__explain_json(const explain_t *explain)
     }
     char *const verdict = cli__explain_verdict_text(explain);
     json_t *const json = json_pack(
-        "{s:s, s:b, s:I, s:b, s:I, s:I, s:s, s:s, s:f, s:o}", "scenario",
+        "{s:s, s:b, s:I, s:b, s:I, s:I, s:s, s:s, s:o, s:f, s:o}", "scenario",
         explain->scenario->run.name, "stalled", (int)explain->stalled, "sim_time_ps",
         (json_int_t)explain->end_ps, "paths_known", (int)explain->paths_known, "events_left_out",
         (json_int_t)explain->events_left_out, "events_end_ps", (json_int_t)explain->events_end_ps,
         "verdict", cli__explain_verdict_name(cli__explain_verdict(explain)), "verdict_text",
-        verdict, "slowdown", cli__explain_slowdown(explain), "causes", causes);
+        verdict, "notes", notes_json(explain), "slowdown", cli__explain_slowdown(explain), "causes",
+        causes);
     sim_free(verdict);
     return json;
 }

@@ -33,8 +33,9 @@ static const char *ended_sentence(const world_t *world, const results_t *results
 {
     switch (results->ended) {
     case SIM_ENDED_DONE:
-        return failure_of(world) != NULL || results->flow_failed > 0 ? "nothing is left to do"
-                                                                     : "everything is done";
+        return failure_of(world) != NULL || results->flows.failed + results->local_flows.failed > 0
+                   ? "nothing is left to do"
+                   : "everything is done";
     case SIM_ENDED_UNTIL:
         return results->sim_time_ps < SIM_MIN(world->scenario->run.until_ps, SIM_TIME_END)
                    ? "where it was left"
@@ -161,22 +162,39 @@ static void print_sizes(const world_t *world, results_t *results, FILE *out)
     print_bin("all", &results->flows.all, out);
 }
 
-static void print_flows(const world_t *world, results_t *results, FILE *out)
+// Prints the messages within hosts in a row of their own: they have no ideal times to compare with.
+static void print_local(results_size_bin_t *bin, uint64_t failed, FILE *out)
 {
-    if (results->flow_count == 0) {
+    world_text_t p50;
+    world_text_t p99;
+    const bool any = bin->completed > 0;
+    if (bin->count == 0) {
         return;
     }
-    fprintf(out, "  flows     %" PRIu64 " of %" PRIu64 " completed", results->flow_completed,
-            results->flow_count);
-    if (results->flow_failed > 0) {
-        fprintf(out, ", %" PRIu64 " FAILED", results->flow_failed);
+    fprintf(out, "            %-10s %9" PRIu64 " %9" PRIu64 " %11s %11s %9s %9s %9s", bin->name,
+            bin->count, bin->completed,
+            any ? world_format_time(&p50, sim_sample_set_percentile(&bin->fct_ps, 50, 100)) : "-",
+            any ? world_format_time(&p99, sim_sample_set_percentile(&bin->fct_ps, 99, 100)) : "-",
+            "-", "-", "-");
+    fputs(failed > 0 ? "  FAILED\n" : "\n", out);
+}
+
+static void print_flows(const world_t *world, results_t *results, FILE *out)
+{
+    const results_size_bin_t *const all = &results->flows.all;
+    if (all->count + results->local_flows.all.count == 0) {
+        return;
+    }
+    fprintf(out, "  flows     %" PRIu64 " of %" PRIu64 " completed", all->completed, all->count);
+    if (results->flows.failed > 0) {
+        fprintf(out, ", %" PRIu64 " FAILED", results->flows.failed);
     }
     if (results->flow_not_begun > 0) {
         fprintf(out, "; %" PRIu64 " start%s at or after the end of the run",
                 results->flow_not_begun, results->flow_not_begun == 1 ? "s" : "");
     }
     fputc('\n', out);
-    if (results->flow_completed < results->flow_count && results->flows.rates_bps.count > 0) {
+    if (all->completed < all->count && results->flows.rates_bps.count > 0) {
         world_text_t bytes;
         world_text_t median;
         const double fairness = results_flow_bins_fairness(&results->flows);
@@ -192,6 +210,11 @@ static void print_flows(const world_t *world, results_t *results, FILE *out)
     fprintf(out, "            %-10s %9s %9s %11s %11s %9s %9s %9s\n", "size", "flows", "completed",
             "FCT p50", "FCT p99", "slow p50", "slow p99", "slow max");
     print_sizes(world, results, out);
+    print_local(&results->local_flows.all, results->local_flows.failed, out);
+    if (results->flow_left_out > 0) {
+        fprintf(out, "            %" PRIu64 " more messages are not counted here (flows-max)\n",
+                results->flow_left_out);
+    }
 }
 
 static void print_drops(const world_t *world, const results_t *results, FILE *out)

@@ -68,6 +68,11 @@ static void flow_dst_qp(results_file_t *file, const void *row)
     put_qp(file, FLOW(row)->destination_qp);
 }
 
+static void flow_medium(results_file_t *file, const void *row)
+{
+    results_file_put(file, FLOW(row)->local ? "host" : "network");
+}
+
 static void flow_status(results_file_t *file, const void *row)
 {
     const bool unfinished = !finished(FLOW(row)) && FLOW(row)->status == NIC_WC_SUCCESS;
@@ -123,6 +128,7 @@ static const results_column_t flow_columns[] = {
     MADE("reordered_packets", "packets", "number of requests of the flow's queue pair that arrived behind a later one, without retransmissions (RFC 4737); READ responses are not counted here", flow_reordered),
     MADE("reordering_extent", "packets", "maximum extent of a reordered packet: the number of arrivals since the first later packet", flow_extent),
     MADE("status", "", "success, unfinished, or the completion error it failed with", flow_status),
+    MADE("medium", "", "network, or host: a message within a host, over NVLink or in memory, whose ideal_fct_ns is its own time", flow_medium),
 };
 const results_table_t results_flow_table = {
     "flows.csv", "A row per flow, by traffic entry, then by start. Written unless `outputs: {flows: false}`.",

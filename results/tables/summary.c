@@ -71,11 +71,12 @@ static const results_summary_field_t fields[] = {
     COMPARED_RUN(NETWORK, "packets.dropped", "packets", "number of frames dropped anywhere in the network", packets.dropped, .label = "drops", .swept = true),
     RUN("packets.in_flight", "packets", "number of frames that were still on their way at the end", packets_in_flight),
     COMPARED_RUN(NETWORK, "bytes_delivered", "bytes", "frame bytes that reached the node they were made for", packets.bytes_delivered, .label = NULL),
-    COMPARED_RUN(FLOWS, "flows.count", "", "number of flows that were planned", flow_count, .label = "flows"),
-    COMPARED_RUN(FLOWS, "flows.completed", "", "number of flows that ended in success", flow_completed, .label = "  completed", .swept = true),
-    COMPARED_RUN(FLOWS, "flows.failed", "", "number of flows that ended in a completion error", flow_failed, .label = "  failed", .swept = true),
+    COMPARED_RUN(FLOWS, "flows.count", "", "number of flows over the network: transfers, and messages of workloads", flows.all.count, .label = "flows"),
+    COMPARED_RUN(FLOWS, "flows.completed", "", "number of flows that ended in success", flows.all.completed, .label = "  completed", .swept = true),
+    COMPARED_RUN(FLOWS, "flows.failed", "", "number of flows that ended in a completion error", flows.failed, .label = "  failed", .swept = true),
     RUN("flows.not_begun", "", "number of flows whose start is at or after the end of the run", flow_not_begun),
     COMPARED_RUN(FLOWS, "flows.delivered_bytes", "bytes", "payload delivered by all flows, unfinished ones included, failed ones not", flows.delivered_bytes, .label = "  delivered"),
+    COMPARED_RUN(FLOWS, "flows.left_out", "", "number of messages beyond flows-max, over the network or within hosts, which flows.csv and all numbers of flows leave out", flow_left_out, .label = "  left out"),
     MADE("flows.goodput_gbps", "Gbps", "distribution (below) over the flows that began and did not fail: payload delivered / time from the start to the end, or to the end of the run", results_make_goodput),
     INSIDE(RATES, "flows.goodput_gbps.p50", "Gbps", .label = "goodput of a flow p50, Gbps"),
     COMPARED_MADE(RATES, "flows.fairness", "", "Jain's index of the goodputs of flows: 1 where all are equal, 1 / count where one flow has all; null: no flow", results_make_fairness, .label = "fairness"),
@@ -86,6 +87,11 @@ static const results_summary_field_t fields[] = {
     INSIDE(TIMES, "flows.slowdown.p50", "", .swept = true),
     INSIDE(TIMES, "flows.slowdown.p99", "", .swept = true),
     MADE("flows.by_size", "", "list by size of the flows (0-10KB means up to 10000 bytes): size, count, completed, fct_us and slowdown as above", results_make_by_size),
+    COMPARED_RUN(FLOWS, "local_flows.count", "", "number of messages within hosts, over NVLink or in memory, which are no flows over the network", local_flows.all.count, .label = "messages over NVLink"),
+    COMPARED_RUN(FLOWS, "local_flows.completed", "", "number of messages within hosts that ended in success", local_flows.all.completed, .label = NULL),
+    COMPARED_RUN(FLOWS, "local_flows.failed", "", "number of messages within hosts that ended in a completion error", local_flows.failed, .label = NULL),
+    COMPARED_RUN(FLOWS, "local_flows.delivered_bytes", "bytes", "payload that messages within hosts delivered", local_flows.delivered_bytes, .label = "  delivered over NVLink"),
+    MADE("local_flows.fct_us", "us", "distribution of the times of messages within hosts; null where none has ended", results_make_local_fct),
     TOTALS("ecn"),
     TOTALS("cnp"),
     TOTALS("pfc"),
@@ -107,7 +113,7 @@ static const results_summary_field_t fields[] = {
     MADE("hottest_ports", "", "list of ports, those with the longest queues first: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from rates.from_ps to rates.until_ps), run_utilisation (to the end of the run), ecn_marked, rx_pause, paused_ps", results_make_hottest),
     MADE("conservation", "", "ok: all frames and bytes created were delivered, dropped or in flight, no lossless class dropped, and WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", results_make_conservation),
     MADE("nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", results_make_nic_counters),
-    MADE("apps", "", "list by traffic entry: kind, transfers_done, transfers_planned, failure (why the program failed as a whole; only if it did), the values that the application reports (below, by kind), units (of those values, by dotted path), and flows (count, completed, failed, delivered_bytes, goodput_gbps, fairness, fct_us, slowdown, by_size as above) where it has any", results_make_apps),
+    MADE("apps", "", "list by traffic entry: kind, transfers_done, transfers_planned, failure (why the program failed as a whole; only if it did), the values that the application reports (below, by kind), units (of those values, by dotted path), and flows (count, completed, failed, delivered_bytes, goodput_gbps, fairness, fct_us, slowdown, by_size as above) and local_flows (count, completed, failed, delivered_bytes, fct_us) where it has any", results_make_apps),
     MADE("operations", "", "number of work requests that NICs with nic.model detailed completed; null where there are none", results_make_operations),
     MADE("events_per_operation", "", "number of events of the whole run divided by operations; null where there are none", results_make_events_per_operation),
     MADE("nics", "", "list of the NICs that have something to report: name; counters of nic.model detailed by the names of docs/formats/counters.md; objects of their parts, below; transports, with what each counts by name (docs/models/adamap.md)", results_make_nics),
@@ -119,6 +125,7 @@ static const results_summary_field_t fields[] = {
     MADE("notes", "", "list of texts that say why a series or a capture that was asked for is empty", results_make_notes),
     MADE("warnings", "", "list of warnings that the run printed: settings that are valid and probably not meant. Each has a kind (for example rate-increase; sweeps and comparisons print each kind once) and a text", results_make_warnings),
     RUN("capture_frames_left_out", "packets", "number of frames that are in no file, because their capture has reached captures.bytes-max", capture_frames_left_out),
+    MADE("story", "", "list of sentences about the run, for people", results_make_story),
     RUN_REAL("wall_s", "s", "real time that the run took", wall_s),
     MADE("wall_packet_hops_per_s", "1/s", "packet_hops per second of real time", results_make_wall_hops),
     MADE("wall_events_per_s", "1/s", "events per second of real time", results_make_wall_events),
@@ -224,8 +231,8 @@ static json_t *value_of(const results_summary_field_t *field, const results_view
 
 json_t *results_summary_json(const world_t *world, results_t *results)
 {
-    const results_view_t view = {world, results};
     json_t *const root = json_object();
+    const results_view_t view = {world, results, root};
     size_t count = 0;
     results_summary_field_t *const all = results_summary_fields(&count);
     for (const results_summary_field_t *field = all; field < all + count; field++) {

@@ -12,6 +12,7 @@
 #include "nic/reports.h"
 #include "nic/transport.h"
 #include "results/report/part.h"
+#include "results/story.h"
 
 #include <math.h>
 #include <string.h>
@@ -204,6 +205,11 @@ json_t *results_make_fct(const results_view_t *view)
     return results_bin_fct_json(&view->results->flows.all);
 }
 
+json_t *results_make_local_fct(const results_view_t *view)
+{
+    return results_bin_fct_json(&view->results->local_flows.all);
+}
+
 json_t *results_make_slowdown(const results_view_t *view)
 {
     return results_bin_slowdown_json(&view->results->flows.all);
@@ -384,16 +390,23 @@ static void take_app(const app_t *app, json_t *object)
     json_object_set_new(object, "units", units);
 }
 
-static json_t *take_flows(results_flow_bins_t *flows)
+// Returns what can be said of messages within hosts, which have no ideal times to compare with.
+static json_t *take_local_flows(results_flow_bins_t *flows)
 {
     json_t *const object = json_object();
     json_object_set_new(object, "count", results_json_whole(flows->all.count));
     json_object_set_new(object, "completed", results_json_whole(flows->all.completed));
     json_object_set_new(object, "failed", results_json_whole(flows->failed));
     json_object_set_new(object, "delivered_bytes", results_json_whole(flows->delivered_bytes));
+    json_object_set_new(object, "fct_us", results_bin_fct_json(&flows->all));
+    return object;
+}
+
+static json_t *take_flows(results_flow_bins_t *flows)
+{
+    json_t *const object = take_local_flows(flows);
     json_object_set_new(object, "goodput_gbps", goodput_json(flows));
     json_object_set_new(object, "fairness", fairness_json(flows));
-    json_object_set_new(object, "fct_us", results_bin_fct_json(&flows->all));
     json_object_set_new(object, "slowdown", results_bin_slowdown_json(&flows->all));
     json_object_set_new(object, "by_size", results_flow_bins_json(flows));
     return object;
@@ -404,6 +417,7 @@ json_t *results_make_apps(const results_view_t *view)
     json_t *const list = json_array();
     for (size_t i = 0; i < view->world->app_count; i++) {
         results_flow_bins_t *const flows = &view->results->app_flows[i];
+        results_flow_bins_t *const local = &view->results->app_local_flows[i];
         const app_t *const app = view->world->apps[i];
         uint64_t done = 0;
         uint64_t planned = 0;
@@ -419,6 +433,9 @@ json_t *results_make_apps(const results_view_t *view)
         take_app(app, object);
         if (flows->all.count > 0) {
             json_object_set_new(object, "flows", take_flows(flows));
+        }
+        if (local->all.count > 0) {
+            json_object_set_new(object, "local_flows", take_local_flows(local));
         }
         json_array_append_new(list, object);
     }
@@ -521,6 +538,11 @@ json_t *results_make_nics(const results_view_t *view)
         json_array_append_new(list, object);
     }
     return list;
+}
+
+json_t *results_make_story(const results_view_t *view)
+{
+    return results_story(view->before);
 }
 
 // -- the machine

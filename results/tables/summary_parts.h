@@ -25,6 +25,7 @@ json_t *results_make_run_goodput(const results_view_t *view);
 json_t *results_make_notes(const results_view_t *view);
 json_t *results_make_warnings(const results_view_t *view);
 json_t *results_make_fct(const results_view_t *view);
+json_t *results_make_local_fct(const results_view_t *view);
 json_t *results_make_slowdown(const results_view_t *view);
 json_t *results_make_by_size(const results_view_t *view);
 json_t *results_make_goodput(const results_view_t *view);
@@ -41,6 +42,7 @@ json_t *results_make_events_per_operation(const results_view_t *view);
 json_t *results_make_nics(const results_view_t *view);
 json_t *results_make_trimmed(const results_view_t *view);   // NULL: no switch trims
 json_t *results_make_transport(const results_view_t *view); // NULL: no transport of Ultra Ethernet
+json_t *results_make_story(const results_view_t *view);
 json_t *results_make_wall_hops(const results_view_t *view);
 json_t *results_make_wall_events(const results_view_t *view);
 json_t *results_make_wall_operations(const results_view_t *view);

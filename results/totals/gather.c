@@ -68,6 +68,7 @@ double results_run_goodput_gbps(const results_t *results)
 typedef struct flow_taker {
     results_t *results;
     results_flow_bins_t *app_flows;
+    results_flow_bins_t *app_local_flows;
     bool any;
 } flow_taker_t;
 
@@ -75,37 +76,43 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
 {
     flow_taker_t *const taker = ctx;
     results_t *const results = taker->results;
-    results->flow_count++;
-    if (flow->status != NIC_WC_SUCCESS) {
-        results->flow_failed++;
-    } else if (flow->end_ps != SIM_TIME_NEVER) {
-        results->flow_completed++;
-    } else if (flow->start_ps >= results->sim_time_ps) {
+    results_flow_bins_t *const bins[] = {
+        flow->local ? &results->local_flows : &results->flows,
+        flow->local ? taker->app_local_flows : taker->app_flows,
+    };
+    if (!flow->local && flow->status == NIC_WC_SUCCESS && flow->end_ps == SIM_TIME_NEVER &&
+        flow->start_ps >= results->sim_time_ps) {
         results->flow_not_begun++;
     }
     taker->any = true;
     if (flow->start_ps < results->traffic_from_ps) {
         results->traffic_from_ps = flow->start_ps;
     }
-    results_flow_bins_add(&results->flows, flow);
-    results_flow_bins_add(taker->app_flows, flow);
-    results_flow_bins_add_progress(&results->flows, flow, results->sim_time_ps);
-    results_flow_bins_add_progress(taker->app_flows, flow, results->sim_time_ps);
+    for (size_t i = 0; i < SIM_COUNT_OF(bins); i++) {
+        results_flow_bins_add(bins[i], flow);
+        results_flow_bins_add_progress(bins[i], flow, results->sim_time_ps);
+    }
 }
 
 static void take_apps(results_t *results, const world_t *world)
 {
     results_flow_bins_init(&results->flows, "all");
+    results_flow_bins_init(&results->local_flows, "NVLink");
     results->traffic_from_ps = results->sim_time_ps;
     results->app_count = world->app_count;
     results->app_flows = sim_alloc_array(world->app_count + 1, sizeof(*results->app_flows));
+    results->app_local_flows =
+        sim_alloc_array(world->app_count + 1, sizeof(*results->app_local_flows));
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
-        flow_taker_t taker = {results, &results->app_flows[i], false};
+        flow_taker_t taker = {results, &results->app_flows[i], &results->app_local_flows[i], false};
         results_flow_bins_init(taker.app_flows, app->ops->name);
+        results_flow_bins_init(taker.app_local_flows, "NVLink");
         if (app->ops->flows != NULL) {
             app->ops->flows(app, take_flow, &taker);
         }
+        results->flow_left_out +=
+            app->ops->flows_left_out != NULL ? app->ops->flows_left_out(app) : 0;
         if (!taker.any && !results_plans_nothing(app)) {
             results->traffic_from_ps = 0;
         }
@@ -360,8 +367,8 @@ void results_init(results_t *results, const world_t *world, sim_ended_t ended, r
     take_paths(results, world);
     take_nics(results, world);
     results->outcome = results_outcome(world, results->sim_time_ps);
-    SIM_CHECK(results->flow_completed + results->flow_failed + results->flow_not_begun <=
-              results->flow_count);
+    SIM_CHECK(results->flows.all.completed + results->flows.failed + results->flow_not_begun <=
+              results->flows.all.count);
 }
 
 void results_note(results_t *results, char *text)
@@ -372,8 +379,10 @@ void results_note(results_t *results, char *text)
 void results_fini(results_t *results)
 {
     results_flow_bins_fini(&results->flows);
+    results_flow_bins_fini(&results->local_flows);
     for (size_t i = 0; i < results->app_count; i++) {
         results_flow_bins_fini(&results->app_flows[i]);
+        results_flow_bins_fini(&results->app_local_flows[i]);
     }
     for (size_t i = 0; i < results->note_count; i++) {
         sim_free(results->notes[i]);
@@ -382,6 +391,7 @@ void results_fini(results_t *results)
     world_warnings_fini(&results->warnings);
     results_span_destroy(results->span);
     sim_free(results->app_flows);
+    sim_free(results->app_local_flows);
     results_pause_roots_destroy(results->pause_roots);
     results_reordering_destroy(results->reordering);
     sim_free(results->hottest);

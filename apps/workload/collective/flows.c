@@ -50,6 +50,7 @@ static app_flow_result_t flow_of(const app__collectives_t *all, const item_t *it
         .destination_qp = record->destination_qp,
         .priority = attr.priority,
         .dscp = attr.dscp,
+        .local = record->local,
         .bytes = record->bytes,
         .start_ps = record->start_ps,
         .end_ps = record->failed ? SIM_TIME_NEVER : record->end_ps,

@@ -73,6 +73,7 @@ static app_flow_result_t flow_of(const sent_t *sent)
         .mtu_bytes = local ? 0 : attr.path_mtu, // for estimates
         .priority = attr.priority,
         .dscp = attr.dscp,
+        .local = local,
         .bytes = op->size,
         .start_ps = state->start_ps,
         .end_ps = failed ? SIM_TIME_NEVER : state->end_ps,
@@ -109,6 +110,18 @@ void app__workload_flows(const app_t *app, app_flow_fn fn, void *ctx)
         fn(&flow, ctx);
     }
     sim_free(list);
+}
+
+uint64_t app__workload_flows_left_out(const app_t *app)
+{
+    const app__collectives_t *const all = ((const app__workload_t *)app)->collectives;
+    uint64_t left_out = 0;
+    for (uint32_t r = 0; all != NULL && r < all->workload->schedule->rank_count; r++) {
+        const app__coll_rank_t *const rank = &all->ranks[r];
+        const bool full = rank->record_count >= all->records_max;
+        left_out += full ? rank->messages - rank->record_count : 0;
+    }
+    return left_out;
 }
 
 // -- operations

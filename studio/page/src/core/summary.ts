@@ -17,7 +17,7 @@ export interface FlowNumbers {
     count: number;
     completed: number;
     failed: number;
-    not_begun?: number;
+    left_out?: number;
     delivered_bytes?: number;
     goodput_gbps?: Distribution | null;
     fairness?: number | null;
@@ -26,12 +26,16 @@ export interface FlowNumbers {
     by_size: { size: string; count: number; completed: number; fct_us: Distribution; slowdown: Distribution }[];
 }
 
+// Messages within hosts, over NVLink or in memory.
+export type LocalNumbers = Pick<FlowNumbers, "count" | "completed" | "failed" | "delivered_bytes" | "fct_us">;
+
 export interface AppNumbers {
     kind: string;
     transfers_done?: number;
     transfers_planned?: number;
     units?: Record<string, string>;
     flows?: FlowNumbers;
+    local_flows?: LocalNumbers;
     [field: string]: unknown;
 }
 
@@ -54,6 +58,7 @@ export interface Summary {
     packets: { created: number; delivered: number; dropped: number; in_flight: number };
     bytes_delivered: number;
     flows: FlowNumbers;
+    local_flows?: LocalNumbers;
     ecn_marked: number;
     cnp_sent: number;
     cnp_handled: number;
@@ -72,6 +77,8 @@ export interface Summary {
         }[];
     };
     drops: Record<string, number>;
+    trimmed?: number;
+    story?: string[]; // a run of an older rocesim has none
     retransmitted_packets: number;
     hottest_ports: {
         port: string;

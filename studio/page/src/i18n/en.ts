@@ -406,6 +406,9 @@ export const en = {
         slowdown_p99: "slowdown, 99th percentile",
         goodput_mean: "mean goodput of a flow",
         drops: "dropped packets",
+        trimmed: "trimmed packets",
+        flows_left_out: "messages left out (flows-max)",
+        between_sentences: " ",
         pauses: "PFC pauses",
         speed: "packet hops simulated per second",
         counters: "All counters",
@@ -509,36 +512,6 @@ export const en = {
         } as Record<string, string>,
         no_log: "The program printed nothing",
     },
-    story: {
-        between: " ",
-        network: (hosts: number, switches: number, links: number, cc: string) =>
-            `The network has ${plural(hosts, "host")}, ${plural(switches, "switch", "switches")} and ` +
-            `${plural(links, "link")}. ` +
-            (cc === "none" ? "NICs use no congestion control." : `NICs use ${cc} for congestion control.`),
-        ended: {
-            done: (s: string) => `All work was done after ${s} of simulated time.`,
-            until: (s: string) => `The run ended at its time limit of ${s}.`,
-            interrupted: (s: string) => `The run was interrupted at ${s}. The results cover the time until then.`,
-            stalled: (s: string) => `The run stalled at ${s}: work was left, but nothing made progress.`,
-        } as Record<string, (s: string) => string>,
-        flows: (done: string, all: string, size: string) => `${done} of ${all} flows completed and delivered ${size}.`,
-        failed: (n: string) => `${n} flows failed.`,
-        slowdown: (p50: string, p99: string) =>
-            `Half of the flows took at most ${p50} times their ideal time, and 99 % took at most ${p99} times.`,
-        no_drops: "No packet was dropped.",
-        drops: (n: string, why: string, again: string) =>
-            `${n} packets were dropped (${why}), and NICs retransmitted ${again}.`,
-        no_pauses: "PFC never paused a port.",
-        pauses: (n: string, time: string) =>
-            `PFC paused ports ${n === "1" ? "once" : `${n} times`}, for ${time} in total.`,
-        root: (port: string, at: string, ports: number, hosts: number, away: number) =>
-            `The pauses that lasted longest began at ${port} after ${at}. They spread to ${plural(ports, "port")} ` +
-            `(${hosts} of them at hosts), up to ${plural(away, "link")} away.`,
-        marks: (n: string, cnps: string) =>
-            `Switches marked ${n} packets with ECN, and receivers sent ${cnps} congestion notifications.`,
-        hottest: (port: string, queue: string, used: string) =>
-            `The longest queue was at ${port}: ${queue}. The utilisation of its link was ${used}.`,
-    },
     explain: {
         kinds: {
             deadlock: "PFC deadlock",
@@ -578,16 +551,7 @@ export const en = {
             "processing-units": "Limit of a NIC's processing units",
             "host-path": "Limit of a host's memory or links",
         } as Record<string, string>,
-        verdicts: {
-            healthy: "Nothing slowed this run down: flows took about their ideal times.",
-            "fair-shares": "Nothing is wrong: flows took longer only because they shared links fairly.",
-            unexplained: "No known cause explains this run.",
-            "no-flows": "No cause was found. The run has no list of flows, so shared ports are not known.",
-        } as Record<string, string>,
         none: "There is no explanation of this run. Runs of this version have one: run it again.",
-        nothing: "Nothing slowed this run down: no port was shared, stopped, or lost packets.",
-        left_out: "events.csv holds only the first events, so pauses and drops are those of the first part of the run.",
-        paths: "Packets of a flow take several paths here. Ports of equal cost are looked at together.",
         tree: (root: string, ports: number, time: string) =>
             `Pauses that began at ${root}: ${plural(ports, "port")} stopped, ${time} in all`,
         stopped: (time: string) => `stopped for ${time}`,
@@ -648,6 +612,7 @@ export const en = {
         median: "median",
         most: "max",
         all: "all flows",
+        nvlink: "NVLink, in hosts",
         flow_size: "Flow size",
         flows: "Flows",
         completed: "Completed",

@@ -22,3 +22,8 @@ export function set_language(chosen: Language): void {
     language = chosen;
     remember("language", chosen);
 }
+
+// Returns a text of the program in the language of the page.
+export function told(text: string): string {
+    return text;
+}

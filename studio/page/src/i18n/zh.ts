@@ -389,6 +389,9 @@ export const zh: Dictionary = {
         importing: "正在导入结果…",
         import_rate: (rows, rate, part) => `${part}：${rows} 行，每秒 ${rate} 行`,
         import_again: "重新导入结果",
+        trimmed: "被截短的数据包",
+        flows_left_out: "未列出的消息（flows-max）",
+        between_sentences: "",
         what_happened: "发生了什么",
         simulated: "仿真时间",
         flows_done: "完成的流",
@@ -496,30 +499,6 @@ export const zh: Dictionary = {
         },
         no_log: "程序没有输出",
     },
-    story: {
-        between: "",
-        network: (hosts, switches, links, cc) =>
-            `网络有 ${n_of(hosts)} 台主机、${n_of(switches)} 台交换机和 ${n_of(links)} 条链路，` +
-            `${cc === "none" ? "没有使用拥塞控制" : `拥塞控制采用 ${cc}`}。`,
-        ended: {
-            done: (s) => `仿真时间 ${s} 后所有工作完成。`,
-            until: (s) => `运行在时间上限 ${s} 处结束。`,
-            interrupted: (s) => `运行在 ${s} 处被中断，结果只包含此前的部分。`,
-            stalled: (s) => `运行在 ${s} 处停滞：仍有未完成的工作，但没有任何进展。`,
-        },
-        flows: (done, all, size) => `${all} 个流中有 ${done} 个完成，共传送 ${size}。`,
-        failed: (n) => `${n} 个流失败。`,
-        slowdown: (p50, p99) => `一半的流用时不超过理想时间的 ${p50} 倍，99 % 的流不超过 ${p99} 倍。`,
-        no_drops: "没有丢包。",
-        drops: (n, why, again) => `丢弃了 ${n} 个数据包（${why}），网卡重传了 ${again} 个。`,
-        no_pauses: "PFC 没有暂停过任何端口。",
-        pauses: (n, time) => `PFC 共暂停端口 ${n} 次，累计 ${time}。`,
-        root: (port, at, ports, hosts, away) =>
-            `持续最久的暂停始于 ${port}，时间为 ${at}。它波及 ${n_of(ports)} 个端口` +
-            `（其中 ${hosts} 个在主机上），最远相隔 ${away} 条链路。`,
-        marks: (n, cnps) => `交换机用 ECN 标记了 ${n} 个数据包，接收方发送了 ${cnps} 个拥塞通知。`,
-        hottest: (port, queue, used) => `最长的队列在 ${port}，达到 ${queue}，其链路的利用率为 ${used}。`,
-    },
     explain: {
         kinds: {
             deadlock: "PFC 死锁",
@@ -559,16 +538,7 @@ export const zh: Dictionary = {
             "processing-units": "网卡处理单元瓶颈",
             "host-path": "主机内存或链路瓶颈",
         },
-        verdicts: {
-            healthy: "没有任何因素拖慢此次运行：流的完成时间接近理想时间。",
-            "fair-shares": "一切正常：流变慢只是因为公平地共享了链路。",
-            unexplained: "没有已知原因能解释此次运行。",
-            "no-flows": "未找到原因。此次运行没有流的列表，因此不知道哪些端口被共享。",
-        },
         none: "此次运行没有原因分析。当前版本的运行都有：请重新运行。",
-        nothing: "没有任何因素拖慢此次运行：没有端口被共享、被暂停或丢包。",
-        left_out: "events.csv 只保存了前面的事件，因此暂停和丢包只涉及运行的前一部分。",
-        paths: "这里同一条流的数据包走多条路径，因此把等价端口合在一起看。",
         tree: (root, ports, time) => `始于 ${root} 的暂停：${ports} 个端口被暂停，共 ${time}`,
         stopped: (time) => `被暂停 ${time}`,
         victims: (n) => `${n} 条并非起因的流被暂停`,
@@ -623,6 +593,7 @@ export const zh: Dictionary = {
         median: "中位数",
         most: "最大",
         all: "所有流",
+        nvlink: "主机内（NVLink）",
         flow_size: "流大小",
         flows: "流数",
         completed: "完成数",

@@ -5,11 +5,11 @@
 #include "studio/server/data/handlers.h"
 #include "studio/server/data/import/points.h"
 
+#include "results/runner.h"
 #include "results/schema.h"
-#include "results/summary.h"
+#include "results/story.h"
 
 #include <dirent.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,102 +47,6 @@ int studio_handle_import(studio_request_t *request, studio_response_t *response)
 int studio_handle_import_again(studio_request_t *request, studio_response_t *response)
 {
     return import(request, response, true);
-}
-
-// -- the summary in words
-
-static double number_at(const json_t *object, const char *path)
-{
-    while (object != NULL && *path != '\0') {
-        const size_t size = strcspn(path, ".");
-        char *const key = sim_format("%.*s", (int)size, path);
-        object = json_object_get(object, key);
-        sim_free(key);
-        path += size + (path[size] == '.');
-    }
-    return json_is_number(object) ? json_number_value(object) : (double)NAN;
-}
-
-static void say(json_t *words, char *text)
-{
-    json_array_append_new(words, json_string(text));
-    sim_free(text);
-}
-
-static void say_flows(json_t *words, const json_t *summary)
-{
-    const double count = number_at(summary, "flows.count");
-    if (count > 0) {
-        say(words, sim_format("%.0f of %.0f flows completed, %.0f failed.",
-                              number_at(summary, "flows.completed"), count,
-                              number_at(summary, "flows.failed")));
-    }
-    const double slowdown = number_at(summary, "flows.slowdown.p50");
-    if (!isnan(slowdown)) {
-        say(words,
-            sim_format(
-                "The median flow took %.2f times its ideal time, one in a hundred %.2f times "
-                "or more.",
-                slowdown, number_at(summary, "flows.slowdown.p99")));
-    }
-}
-
-// Says each total of ports and NICs that has words and is not 0: "ECN: 12 packets marked."
-static void say_totals(json_t *words, const json_t *summary)
-{
-    size_t count = 0;
-    results_summary_field_t *const fields = results_summary_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        const double total = fields[i].line != NULL ? number_at(summary, fields[i].path) : 0;
-        const bool time = strcmp(fields[i].unit, "ps") == 0;
-        if (total > 0) {
-            say(words, sim_format("%s: %.10g%s %s.", fields[i].line, time ? total / 1e6 : total,
-                                  time ? " us" : "", fields[i].words));
-        }
-    }
-    sim_free(fields);
-}
-
-static void say_trouble(json_t *words, const json_t *summary)
-{
-    const double dropped = number_at(summary, "packets.dropped");
-    const double created = number_at(summary, "packets.created");
-    say(words, dropped > 0 ? sim_format("%.0f of %.0f packets were dropped (%.3g %%).", dropped,
-                                        created, 100 * dropped / created)
-                           : sim_strdup("No packet was dropped."));
-    say_totals(words, summary);
-    const json_t *const root =
-        json_array_get(json_object_get(json_object_get(summary, "pfc"), "roots"), 0);
-    const char *const port = json_string_value(json_object_get(root, "port"));
-    if (port != NULL) {
-        say(words,
-            sim_format(
-                "PFC pauses began at %s, %.3g us in, and stopped %.0f ports up to %.0f links "
-                "away.",
-                port, number_at(root, "first_ps") / 1e6, number_at(root, "ports"),
-                number_at(root, "links_away")));
-    }
-    const json_t *const hot = json_array_get(json_object_get(summary, "hottest_ports"), 0);
-    const char *const hottest = json_string_value(json_object_get(hot, "port"));
-    if (hottest != NULL) {
-        say(words, sim_format("The longest queue was at %s: %.4g KB; its link was used to %.1f %%.",
-                              hottest, number_at(hot, "queue_bytes_max") / 1e3,
-                              100 * number_at(hot, "utilisation")));
-    }
-}
-
-static json_t *words_of(const json_t *summary)
-{
-    json_t *const words = json_array();
-    const char *const ended = json_string_value(json_object_get(summary, "ended"));
-    say(words, sim_format("%.0f hosts on %.0f links, %.6g us simulated%s%s.",
-                          number_at(summary, "network.hosts"), number_at(summary, "network.links"),
-                          number_at(summary, "sim_time_ps") / 1e6,
-                          ended != NULL && strcmp(ended, "done") != 0 ? ", ended: " : "",
-                          ended != NULL && strcmp(ended, "done") != 0 ? ended : ""));
-    say_flows(words, summary);
-    say_trouble(words, summary);
-    return words;
 }
 
 static bool is_table_file(const char *name, size_t *size)
@@ -203,7 +107,7 @@ int studio_handle_summary(studio_request_t *request, studio_response_t *response
     return studio_response_json(response, 200,
                                 json_pack("{s:o,s:o,s:o,s:o}", "summary", summary, "manifest",
                                           manifest != NULL ? manifest : json_null(), "words",
-                                          words_of(summary), "tables", tables));
+                                          results_story(summary), "tables", tables));
 }
 
 // -- the topology with a layout
@@ -339,8 +243,9 @@ static void write_column(studio_out_t *out, const studio_table_t *table, size_t 
 // Returns the number of rows that a run did not write into a table, because it was full.
 static uint64_t rows_left_out(const json_t *summary, const char *name)
 {
-    char *const field = sim_format("%s_csv.left_out", name);
-    const double left_out = number_at(summary, field);
+    const bool flows = strcmp(name, "flows") == 0;
+    char *const field = sim_format("%s%s.left_out", name, flows ? "" : "_csv");
+    const double left_out = json_number_value(results_json_at(summary, field));
     sim_free(field);
     return left_out > 0 ? (uint64_t)left_out : 0;
 }

@@ -4,7 +4,7 @@ import { ApiError, api } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number } from "../../core/format";
 import type { Run } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { card, later, note } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 
@@ -47,10 +47,9 @@ interface Cause {
 }
 
 interface Explained {
-    paths_known: boolean;
-    events_left_out: number;
-    verdict?: string; // a run of an older rocesim has none
+    verdict?: string; // a run of an older rocesim has none of these three
     verdict_text?: string;
+    notes?: string[];
     causes: Cause[];
 }
 
@@ -131,18 +130,18 @@ function cause_card(cause: Cause, place: number): HTMLElement {
             branches(tree.stops),
         ),
     );
-    const remedies = cause.remedies.map(({ set, why }) => h("li", null, h("code", null, set), ` — ${why}`));
+    const remedies = cause.remedies.map(({ set, why }) => h("li", null, h("code", null, set), ` — ${told(why)}`));
     return card(
         title,
         null,
         h(
             "div",
             { class: "stack" },
-            h("p", null, cause.sentence),
+            h("p", null, told(cause.sentence)),
             h(
                 "ul",
                 null,
-                cause.evidence.map((text) => h("li", null, text)),
+                cause.evidence.map((text) => h("li", null, told(text))),
             ),
             pairs_table(cause),
             ...trees,
@@ -153,14 +152,9 @@ function cause_card(cause: Cause, place: number): HTMLElement {
     );
 }
 
-// Says what is to be thought of a run without a cause that costs much; null: it has one.
-function verdict_note(found: Explained): HTMLElement | null {
-    const text = t().explain.verdicts[found.verdict ?? "cause"];
-    if (text === undefined) {
-        return null;
-    }
-    const unexplained = found.verdict === "unexplained";
-    return note(unexplained ? "warn" : "", unexplained ? `${text} ${found.verdict_text ?? ""}` : text);
+// Shows what rocesim says of the whole run.
+function verdict_note({ verdict, verdict_text }: Explained): HTMLElement | null {
+    return verdict_text ? note(verdict === "unexplained" ? "warn" : "", told(verdict_text)) : null;
 }
 
 export function explain_tab(scope: Scope, run: Run): Child {
@@ -170,15 +164,10 @@ export function explain_tab(scope: Scope, run: Run): Child {
         if (!found) {
             return note("", words.none);
         }
-        const verdict = verdict_note(found);
-        if (found.causes.length === 0) {
-            return verdict ?? note("", words.nothing);
-        }
         return [
-            verdict,
-            found.events_left_out > 0 ? note("warn", words.left_out) : null,
-            found.paths_known ? null : note("", words.paths),
-            ...found.causes.map(cause_card),
+            verdict_note(found),
+            (found.notes ?? []).map((text) => note("", told(text))),
+            found.causes.map(cause_card),
         ];
     });
 }

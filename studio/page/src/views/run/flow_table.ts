@@ -2,7 +2,7 @@
 // Flows by their size: how many, and how long they took.
 import { h } from "../../core/dom";
 import { count, nanoseconds, number } from "../../core/format";
-import type { FlowNumbers } from "../../core/summary";
+import type { FlowNumbers, LocalNumbers } from "../../core/summary";
 import { t } from "../../i18n/text";
 import { plain_table } from "../../ui/table";
 
@@ -27,16 +27,18 @@ function cells(row: SizeRow): HTMLElement[] {
     ];
 }
 
-// Makes the table, or null where there are no flows.
-export function flow_table(flows: FlowNumbers): HTMLElement | null {
+// Makes the table, or null where there are no flows. Messages within hosts have a row of their own.
+export function flow_table(flows: FlowNumbers, local?: LocalNumbers): HTMLElement | null {
     const words = t().report;
-    if (flows.count === 0) {
+    const near = (local?.count ?? 0) > 0 ? [{ size: words.nvlink, ...local!, slowdown: null }] : [];
+    if (flows.count + near.length === 0) {
         return null;
     }
     const { count: all, completed, fct_us, slowdown } = flows;
     const rows: SizeRow[] = [
         ...flows.by_size.filter((row) => row.count > 0),
         { size: words.all, count: all, completed, fct_us, slowdown },
+        ...near,
     ];
     const titles = [
         ...[words.flows, words.completed, `FCT, ${words.median}`, "FCT, p99"],

@@ -7,7 +7,7 @@ import { link } from "../../core/router";
 import type { FieldSchema, ResultSchema } from "../../core/schema";
 import type { Summary } from "../../core/summary";
 import type { Run } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { card, fact, later, link_button, note } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 import { flow_table } from "./flow_table";
@@ -18,66 +18,11 @@ const roots_max = 12;
 // Parts of the summary that have a place of their own on this page, or say what was run.
 const own_place = [
     ...["version", "scenario", "description", "seed", "tie_seed", "digest", "ended", "congestion_control"],
-    ...["flows", "hottest_ports", "apps", "nics", "conservation", "notes", "warnings"],
+    ...["flows", "hottest_ports", "apps", "nics", "conservation", "notes", "warnings", "story"],
 ];
 
 function ps(value: number): string {
     return nanoseconds(value / 1000);
-}
-
-function dropped_by(summary: Summary): [string, number][] {
-    return Object.entries(summary.drops).filter(([, packets]) => packets > 0);
-}
-
-function dropped(summary: Summary): number {
-    return dropped_by(summary).reduce((sum, [, packets]) => sum + packets, 0);
-}
-
-function flow_sentences({ flows, bytes_delivered }: Summary): string[] {
-    const words = t().story;
-    if (flows.count === 0) {
-        return [];
-    }
-    const { completed, failed, slowdown } = flows;
-    return [
-        words.flows(count(completed), count(flows.count), bytes(flows.delivered_bytes ?? bytes_delivered)),
-        ...(failed > 0 ? [words.failed(count(failed))] : []),
-        ...(slowdown?.p50 ? [words.slowdown(number(slowdown.p50), number(slowdown.p99))] : []),
-    ];
-}
-
-function loss_sentence(summary: Summary): string {
-    const reasons = dropped_by(summary).map(([reason, packets]) => `${reason} ${count(packets)}`);
-    const all = dropped(summary);
-    const again = count(summary.retransmitted_packets);
-    return all === 0 ? t().story.no_drops : t().story.drops(count(all), reasons.join(", "), again);
-}
-
-function pause_sentences({ pfc }: Summary): string[] {
-    const words = t().story;
-    if (pfc.pause_frames === 0) {
-        return [words.no_pauses];
-    }
-    const root = pfc.roots?.[0];
-    return [
-        words.pauses(count(pfc.pause_frames), ps(pfc.paused_ps)),
-        ...(root ? [words.root(root.port, ps(root.first_ps), root.ports, root.hosts, root.links_away)] : []),
-    ];
-}
-
-function sentences(summary: Summary): string[] {
-    const words = t().story;
-    const { network, congestion_control, ended, sim_time_ps } = summary;
-    const hot = summary.hottest_ports[0];
-    return [
-        words.network(network.hosts, network.nodes - network.hosts, network.links, congestion_control),
-        words.ended[ended]?.(ps(sim_time_ps)) ?? ended,
-        ...flow_sentences(summary),
-        loss_sentence(summary),
-        ...pause_sentences(summary),
-        ...(summary.ecn_marked > 0 ? [words.marks(count(summary.ecn_marked), count(summary.cnp_sent))] : []),
-        ...(hot ? [words.hottest(hot.port, bytes(hot.queue_bytes_max), percent(hot.utilisation))] : []),
-    ];
 }
 
 // Returns what is wrong with the counts of packets and bytes, or null.
@@ -91,16 +36,20 @@ function imbalance({ conservation }: Summary): string | null {
 function facts(summary: Summary): HTMLElement {
     const words = t().run;
     const { flows, pfc } = summary;
-    const lost = dropped(summary);
+    const lost = summary.packets.dropped;
+    const trimmed = summary.trimmed ?? 0;
+    const left_out = flows.left_out ?? 0;
     const done = `${count(flows.completed)} / ${count(flows.count)}`;
     return h(
         "div",
         { class: "facts" },
         fact(words.simulated, ps(summary.sim_time_ps)),
         flows.count > 0 ? fact(words.flows_done, done, flows.failed > 0 ? "bad" : "") : null,
+        left_out > 0 ? fact(words.flows_left_out, count(left_out), "warn") : null,
         flows.slowdown?.p99 ? fact(words.slowdown_p99, number(flows.slowdown.p99)) : null,
         flows.goodput_gbps?.mean ? fact(words.goodput_mean, `${number(flows.goodput_gbps.mean)} Gbps`) : null,
         fact(words.drops, count(lost), lost > 0 ? "warn" : ""),
+        trimmed > 0 ? fact(words.trimmed, count(trimmed), "warn") : null,
         fact(words.pauses, count(pfc.pause_frames), pfc.pause_frames > 0 ? "warn" : ""),
         fact(words.speed, count(summary.wall_packet_hops_per_s)),
     );
@@ -112,6 +61,11 @@ function app_facts({ apps }: Summary): HTMLElement[] {
     return told.map(({ app, index, facts: first }) =>
         card(`${t().report.traffic(index)}: ${app.kind}`, null, h("div", { class: "facts" }, first)),
     );
+}
+
+function flows_card({ flows, local_flows }: Summary): HTMLElement | null {
+    const table = flow_table(flows, local_flows);
+    return table && card(t().run.by_size, null, table);
 }
 
 function right_titles(titles: string[]): HTMLElement[] {
@@ -179,19 +133,19 @@ export function summary_tab(scope: Scope, run: Run): Child {
         const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);
         const { version, digest, seed, wall_s } = summary;
         const wrong = imbalance(summary);
-        const story = h("p", { class: "story" }, sentences(summary).join(t().story.between));
+        const story = h("p", { class: "story" }, (summary.story ?? []).map(told).join(words.between_sentences));
         return [
             card(
                 words.what_happened,
                 null,
                 story,
                 wrong === null ? null : note("bad", wrong),
-                ...(summary.warnings ?? []).map(({ text }) => note("warn", text)),
-                ...(summary.notes ?? []).map((text) => note("", text)),
+                ...(summary.warnings ?? []).map(({ text }) => note("warn", told(text))),
+                ...(summary.notes ?? []).map((text) => note("", told(text))),
             ),
             facts(summary),
             app_facts(summary),
-            summary.flows.count > 0 ? card(words.by_size, null, flow_table(summary.flows)) : null,
+            flows_card(summary),
             h("div", { class: "columns" }, hottest_card(summary), roots_card(summary, run)),
             counters_card(summary, schema.summary.properties),
             h("p", { class: "muted small" }, words.made_by(version, digest, String(seed), seconds(wall_s))),
