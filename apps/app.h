@@ -90,7 +90,7 @@ typedef struct app_ops {
     // Calls fn once per transfer, in order of start time. May be called before the run (planned
     // transfers), or after it (also an interrupted one) and before sim_destroy. May be NULL.
     void (*flows)(const app_t *app, app_flow_fn fn, void *ctx);
-    // Returns the number of messages that `flows` leaves out, since a maximum number of rows is set.
+    // Returns the number of messages that `flows` leaves out because of a maximum number of rows.
     // Called after the run. NULL: it leaves out none.
     uint64_t (*flows_left_out)(const app_t *app);
     // Calls fn for the messages that follow from a plan and are no flows before the run, such as

@@ -272,7 +272,7 @@ static void sum_ranks(const cli_progress_t *progress, double *done, uint64_t *ev
     *events = sim_ranks_told(sim, 1) / 2;
 }
 
-// Returns the share of the planned payload that NICs have accepted; 1 where plans do not say it all.
+// Returns the share of the planned payload that NICs have accepted; 1 where plans do not say all.
 // Transfers differ in size, so their number alone would promise an end that is far away.
 static double payload_share(const world_t *world)
 {
