@@ -37,7 +37,7 @@ export function flow_table(flows: FlowNumbers, local?: LocalNumbers): HTMLElemen
     const { count: all, completed, fct_us, slowdown } = flows;
     const rows: SizeRow[] = [
         ...flows.by_size.filter((row) => row.count > 0),
-        { size: words.all, count: all, completed, fct_us, slowdown },
+        ...(all > 0 ? [{ size: words.all, count: all, completed, fct_us, slowdown }] : []),
         ...near,
     ];
     const titles = [
