@@ -48,6 +48,7 @@ typedef struct app_programs {
     const char *verbs_folder; // of the library of programs/; NULL: none was built
     const char *path;         // folders of commands, as in the variable PATH
     const char *home;         // variable HOME of programs
+    const char *scratch;      // folder for files that are removed at the end of the run
     // Called several times a second of real time while a program computes. Returns why the program
     // has to end now; NULL: it may go on. May be NULL. ctx is `ctx`.
     const char *(*ends)(const struct app *app, void *ctx);

@@ -10,6 +10,7 @@
 #include "apps/app_internal.h"
 #include "apps/endpoints.h"
 #include "apps/programs/cm.h"
+#include "apps/programs/files.h"
 #include "apps/programs/sockets.h"
 #include "kernel/digits.h"
 
@@ -26,6 +27,7 @@ struct app_runtime {
     uint64_t flow_id;
     struct app__sockets *sockets; // of programs (apps/programs/sockets.h); NULL: there are none
     struct app__cmas *managers;   // of programs (apps/programs/cm.h); NULL: there are none
+    struct app__files *files;     // of programs (apps/programs/files.h); NULL: there are none
 };
 
 const app_ops_t *const app_all[] = {
@@ -65,6 +67,7 @@ void app_runtime_destroy(app_runtime_t *runtime)
         sim_free(endpoint);
     }
     app__sockets_destroy(runtime->sockets);
+    app__files_destroy(runtime->files);
     sim_free(runtime->endpoints);
     sim_free(runtime);
 }
@@ -83,6 +86,14 @@ struct app__cmas *app__runtime_managers(app_runtime_t *runtime)
         runtime->managers = app__cmas_create(runtime->net);
     }
     return runtime->managers;
+}
+
+struct app__files *app__runtime_files(app_runtime_t *runtime)
+{
+    if (runtime->files == NULL) {
+        runtime->files = app__files_create(runtime->net);
+    }
+    return runtime->files;
 }
 
 // -- completions

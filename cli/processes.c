@@ -17,10 +17,12 @@ void cli_programs_allow(cli_programs_t *programs)
     static const char *const places[] = {"programs-ibverbs", "../lib/rocesim/programs-ibverbs"};
     const char *const path = getenv("PATH");
     const char *const home = getenv("HOME");
+    const char *const scratch = getenv("TMPDIR");
     programs->permission = (app_programs_t){
         .start = true,
         .path = path == NULL ? "/usr/local/bin:/usr/bin:/bin" : path,
         .home = home == NULL ? "/" : home,
+        .scratch = scratch == NULL || scratch[0] != '/' ? "/tmp" : scratch,
     };
     char own[2048];
     const ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);

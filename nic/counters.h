@@ -45,6 +45,17 @@ typedef struct nic_counter_info {
 } nic_counter_info_t;
 extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name
 
+// What the NIC's port has counted so far, over all classes.
+typedef struct nic_port_counters {
+    uint64_t tx_packets; // frames of any kind
+    uint64_t rx_packets;
+    uint64_t tx_bytes; // of frames, without preamble, FCS and gap
+    uint64_t rx_bytes;
+    uint64_t discards;
+    sim_time_t paused_ps; // during which the peer had stopped a class, summed over classes
+} nic_port_counters_t;
+void nic_get_port_counters(const nic_t *nic, sim_time_t now_ps, nic_port_counters_t *counters);
+
 // The counters of a detailed NIC's inside.
 typedef struct nic_rnic_counters {
     uint64_t wqes_posted;

@@ -54,6 +54,8 @@ typedef enum program_op {
     PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
                         // handle (a thread's number, plus 1): it looks at its signals again
     PROGRAM_TOUCH,      // threads that wait for descriptors look at them again
+    PROGRAM_FILES,      // brings the files of the host's devices up to date. out: files in
+                        // program_shared_t
 
     PROGRAM_ALLOC_PD,   // in: device. out: handle
     PROGRAM_DEALLOC_PD, // in: handle. EBUSY: objects belong to it
@@ -363,6 +365,7 @@ typedef struct program_shared {
     uint32_t key_waits[PROGRAM_KEYS]; // by the library: threads that wait for keys, by their hash
     program_call_t call;
     program_cm_t cm;      // of PROGRAM_CM
+    char files[64];       // of PROGRAM_FILES: a folder of this machine that stands for the host's /
     uint32_t event_count; // by the simulator, with each answer
     program_event_t events[PROGRAM_EVENTS_MAX];
     program_completion_t completions[PROGRAM_POLL_MAX]; // call.count of them

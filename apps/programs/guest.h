@@ -53,8 +53,9 @@ struct app__program {
     uint32_t number; // among the programs of its host, from 0
     const app_programs_t *permission;
     const app_programs_config_t *config;
-    app__sockets_t *sockets; // of the network
-    app__cma_t *manager;     // of connections, of the host
+    app__sockets_t *sockets;  // of the network
+    app__cma_t *manager;      // of connections, of the host
+    struct app__files *files; // of the network
     app_runtime_t *runtime;
     net_node_t *node;
     app__pr_thread_t **threads; // by number

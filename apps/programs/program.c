@@ -323,6 +323,7 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         program->number = app__sockets_number(program->sockets, node);
         program->manager =
             app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
+        program->files = app__runtime_files(context->runtime);
         app__program_init_control(program);
         program->chain = app__program_chain();
         program->awaited = sim_alloc(sizeof(*program->awaited));

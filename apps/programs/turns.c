@@ -2,6 +2,7 @@
 // apps/programs/turns.c - the turns of a process: its calls, what it waits for, and its end.
 #include "apps/programs/turns.h"
 #include "apps/programs/cm.h"
+#include "apps/programs/files.h"
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/threads/forks.h"
 #include "apps/programs/verbs/posts.h"
@@ -305,6 +306,8 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
         return 0;
     case PROGRAM_FLUSH:
         return 0;
+    case PROGRAM_FILES:
+        return app__files_call(program);
     case PROGRAM_TIMER:
         return set_timer(program, &call->timer);
     case PROGRAM_THREAD:

@@ -42,7 +42,8 @@
 #define LOOP_MAX 256u            // instructions of a loop among which a jump is looked for
 #define STACK_BYTES 1024u        // that are compared
 #define DATA_BYTES_MAX (1u << 20)
-#define DATA_SEGMENTS_MAX 4u
+#define DATA_SEGMENTS_MAX 256u
+#define HEAP_BYTES_MAX (UINT64_C(16) << 20)
 #define LOOPS_MAX 32u
 #define VISITS_MAX 512u // of an int3 in a row without a wait, after which it is removed
 
@@ -94,6 +95,7 @@ static struct {
     size_t bytes;
 } data_segments[DATA_SEGMENTS_MAX];
 static uint32_t data_segment_count;
+static const uint8_t *heap_begin;
 
 extern void *__libc_stack_end;
 
@@ -130,30 +132,49 @@ static bool is_in_state(const state_t *state, const ucontext_t *context)
            memcmp((const void *)(uintptr_t)now[REG_RSP], state->stack, state->stack_bytes) == 0;
 }
 
-// Returns a sum over the program's variables, which a loop that counts in memory changes.
+static uint64_t add_to_sum(uint64_t sum, const uint8_t *at, size_t bytes)
+{
+    for (size_t left = bytes; left >= 8; left -= 8, at += 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return sum;
+}
+
+// Returns a sum over the variables of the program and its libraries, and over the heap. A loop that
+// counts or reads a file changes them.
 static uint64_t sum_data(void)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < data_segment_count; i++) {
-        const uint8_t *at = data_segments[i].begin;
-        for (size_t left = data_segments[i].bytes; left >= 8; left -= 8, at += 8) {
-            uint64_t word;
-            memcpy(&word, at, sizeof word);
-            sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        sum = add_to_sum(sum, data_segments[i].begin, data_segments[i].bytes);
+    }
+    const uint8_t *heap_end = sbrk(0);
+    const size_t heap_bytes = heap_end > heap_begin ? (size_t)(heap_end - heap_begin) : 0;
+    return add_to_sum(sum, heap_begin, heap_bytes < HEAP_BYTES_MAX ? heap_bytes : HEAP_BYTES_MAX);
+}
+
+static bool is_own_object(const struct dl_phdr_info *object)
+{
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0) {
+            return code_is_own((const void *)(object->dlpi_addr + segment->p_vaddr));
         }
     }
-    return sum;
+    return false;
 }
 
 static int find_data(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
-    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+    for (unsigned i = 0; i < object->dlpi_phnum && !is_own_object(object); i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const uintptr_t begin = (object->dlpi_addr + segment->p_vaddr + 7) & ~(uintptr_t)7;
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) != 0 &&
-            data_segment_count < DATA_SEGMENTS_MAX) {
-            const uintptr_t begin = (object->dlpi_addr + segment->p_vaddr + 7) & ~(uintptr_t)7;
+            segment->p_memsz >= 16 && data_segment_count < DATA_SEGMENTS_MAX) {
             data_segments[data_segment_count].begin = (const uint8_t *)begin;
             data_segments[data_segment_count].bytes =
                 segment->p_memsz < DATA_BYTES_MAX ? segment->p_memsz & ~(size_t)7 : DATA_BYTES_MAX;
@@ -161,7 +182,7 @@ static int find_data(struct dl_phdr_info *object, size_t size, void *unused)
             data_segment_count++;
         }
     }
-    return 1; // the first object is the program
+    return 0;
 }
 
 // -- the timer
@@ -460,8 +481,9 @@ void spin_end_thread(void)
 
 void spin_begin(void)
 {
-    (void)dl_iterate_phdr(find_data, NULL);
     (void)code_is_own(NULL);
+    (void)dl_iterate_phdr(find_data, NULL);
+    heap_begin = (const uint8_t *)(((uintptr_t)sbrk(0) + 7) & ~(uintptr_t)7);
     (void)code_write(NULL, NULL, 0); // opens the file of the memory
     signals_own(SIGTRAP, on_trap);
     signals_own(SIGNALS_SPIN, on_timer);

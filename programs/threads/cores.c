@@ -58,7 +58,11 @@ PROGRAM_EXPORT int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
 
 PROGRAM_EXPORT int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t *set)
 {
-    return turn_on() ? 0 : PROGRAM_NEXT(sched_setaffinity)(pid, bytes, set);
+    if (!turn_on()) {
+        return PROGRAM_NEXT(sched_setaffinity)(pid, bytes, set);
+    }
+    turn_act();
+    return 0;
 }
 
 PROGRAM_EXPORT int pthread_getaffinity_np(pthread_t id, size_t bytes, cpu_set_t *set)

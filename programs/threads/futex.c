@@ -13,6 +13,7 @@
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
+#include "programs/verbs/segments.h"
 
 #define ARGUMENTS 6
 
@@ -110,6 +111,12 @@ PROGRAM_EXPORT long syscall(long number, ...)
         arguments[i] = va_arg(list, long);
     }
     va_end(list);
+    if (number == SYS_shmdt) {
+        return segments_detach((const void *)arguments[0]);
+    }
+    if (number == SYS_shmat) {
+        return segments_attach((int)arguments[0], (const void *)arguments[1], (int)arguments[2]);
+    }
     return number == SYS_futex && threads_many && turn_enter("futex")
                ? futex(arguments)
                : call_kernel(number, arguments);

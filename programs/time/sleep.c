@@ -80,13 +80,55 @@ PROGRAM_EXPORT unsigned int sleep(unsigned int time_s)
     return (unsigned int)(left_ps / TURN_PS_PER_S);
 }
 
-PROGRAM_EXPORT int sched_yield(void)
+// -- sched_yield
+
+#define CALLER_WORDS 64u  // of the caller's registers and stack that are compared
+#define YIELDS_MAX 10000u // in a row that a program may count
+
+// Yields for a caller whose registers and stack begin at `state`. If they are as they were at the
+// last call, only a change of memory can end the loop. Else the program may count its calls, and
+// each takes some time.
+static __attribute__((used)) int yield_of(const uint64_t *state)
 {
     static turn_idle_t idle;
+    static uint64_t last;
+    static uint32_t counted;
+    uint64_t sum = 0;
     if (!turn_enter("sched_yield")) {
         return PROGRAM_NEXT(sched_yield)();
     }
+    for (uint32_t i = 0; i < CALLER_WORDS; i++) {
+        sum = (sum ^ state[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 32;
+    }
+    counted = idle.tries == 0 ? 0 : counted + 1;
+    if (sum != last && counted < YIELDS_MAX) {
+        idle.looks = UINT64_MAX; // as a program that looks at a clock
+    }
+    last = sum;
     turn_charge(turn_shared->call_ps);
     (void)turn_idle_wait(&idle);
     return 0;
+}
+
+// Saves the registers that belong to the caller below its stack.
+PROGRAM_EXPORT __attribute__((naked)) int sched_yield(void)
+{
+    __asm__ volatile("pushq %rbx\n\t"
+                     "pushq %rbp\n\t"
+                     "pushq %r12\n\t"
+                     "pushq %r13\n\t"
+                     "pushq %r14\n\t"
+                     "pushq %r15\n\t"
+                     "movq %rsp, %rdi\n\t"
+                     "subq $8, %rsp\n\t"
+                     "call yield_of\n\t"
+                     "addq $8, %rsp\n\t"
+                     "popq %r15\n\t"
+                     "popq %r14\n\t"
+                     "popq %r13\n\t"
+                     "popq %r12\n\t"
+                     "popq %rbp\n\t"
+                     "popq %rbx\n\t"
+                     "ret");
 }

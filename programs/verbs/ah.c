@@ -56,9 +56,8 @@ PROGRAM_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port
                                        struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
     (void)context;
-    memset(attr, 0, sizeof *attr);
+    memset(attr, 0, sizeof *attr); // on Ethernet, wc->sl is no service level
     attr->port_num = port;
-    attr->sl = wc->sl;
     if ((wc->wc_flags & IBV_WC_GRH) == 0 || grh == NULL) {
         return 0;
     }

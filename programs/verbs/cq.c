@@ -145,6 +145,15 @@ static int poll(verbs_cq_t *cq, uint32_t count, void (*taker)(const program_comp
     return taken;
 }
 
+// Returns the service level of a datagram's completion. Adapters for Ethernet put the kind of its
+// headers there (bit 3: UDP; 2: IPv4, 1: IPv6), as annex A17 asks for.
+static uint8_t packet_type(const program_completion_t *completion)
+{
+    static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff};
+    const bool is_v4 = memcmp(completion->src_gid, v4, sizeof v4) == 0;
+    return (completion->flags & IBV_WC_GRH) == 0 ? 0 : is_v4 ? 8 + 2 : 8 + 1;
+}
+
 static void take_wc(const program_completion_t *completion, void *context)
 {
     struct ibv_wc **wc = context;
@@ -155,7 +164,8 @@ static void take_wc(const program_completion_t *completion, void *context)
                            .imm_data = htobe32(completion->immediate),
                            .qp_num = completion->qp_num,
                            .src_qp = completion->src_qp,
-                           .wc_flags = completion->flags};
+                           .wc_flags = completion->flags,
+                           .sl = packet_type(completion)};
     (*wc)++;
 }
 
@@ -272,6 +282,11 @@ static uint32_t read_slid(struct ibv_cq_ex *ex)
     return 0;
 }
 
+static uint8_t read_sl(struct ibv_cq_ex *ex)
+{
+    return packet_type(current_of(ex));
+}
+
 static uint8_t read_byte_of_none(struct ibv_cq_ex *ex)
 {
     (void)ex;
@@ -301,7 +316,7 @@ static void set_reads(struct ibv_cq_ex *ex)
     ex->read_src_qp = read_src_qp;
     ex->read_wc_flags = read_wc_flags;
     ex->read_slid = read_slid;
-    ex->read_sl = read_byte_of_none;
+    ex->read_sl = read_sl;
     ex->read_dlid_path_bits = read_byte_of_none;
     ex->read_completion_ts = read_completion_ts;
     ex->read_completion_wallclock_ns = read_completion_wallclock_ns;

@@ -112,7 +112,9 @@ static bool parse_mapping(const char *line, mapping_t *mapping)
                            .device_major = major,
                            .device_minor = minor,
                            .shared = flags[3] == 's',
-                           .anonymous_shared = strncmp(name, "/dev/zero", 9) == 0,
+                           // Of System V segments, those with the key IPC_PRIVATE.
+                           .anonymous_shared = strncmp(name, "/dev/zero", 9) == 0 ||
+                                               strncmp(name, "/SYSV00000000", 13) == 0,
                            .huge = strncmp(name, "/anon_hugepage", 14) == 0,
                            .stack = strncmp(name, "[stack", 6) == 0};
     mapping->protection = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/process/files.c - files that would show this machine: its clock rate, its random bytes.
+// programs/files/open.c - opens files. Files that would show this machine are replaced.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "programs/files/paths.h"
 #include "programs/process/random.h"
 #include "programs/sockets/endpoint.h"
 #include "programs/turn.h"
@@ -69,9 +70,15 @@ static int open_random(int flags)
 
 static int open_at(int folder, const char *path, int flags, mode_t mode)
 {
-    return is_processor(path) ? open_processor(flags)
-           : is_random(path)  ? open_random(flags)
-                              : (int)syscall(SYS_openat, folder, path, flags | O_LARGEFILE, mode);
+    char place[PATH_MAX];
+    if (is_processor(path)) {
+        return open_processor(flags);
+    }
+    if (is_random(path)) {
+        return open_random(flags);
+    }
+    return (int)syscall(SYS_openat, folder, paths_opened(folder, path, place), flags | O_LARGEFILE,
+                        mode);
 }
 
 // The mode comes only with flags that create a file.
@@ -140,12 +147,16 @@ static FILE *open_stream(const char *path, const char *mode)
 
 PROGRAM_EXPORT FILE *fopen(const char *restrict path, const char *restrict mode)
 {
-    return is_processor(path) || is_random(path) ? open_stream(path, mode)
-                                                 : PROGRAM_NEXT(fopen)(path, mode);
+    char place[PATH_MAX];
+    return is_processor(path) || is_random(path)
+               ? open_stream(path, mode)
+               : PROGRAM_NEXT(fopen)(paths_opened(AT_FDCWD, path, place), mode);
 }
 
 PROGRAM_EXPORT FILE *fopen64(const char *restrict path, const char *restrict mode)
 {
-    return is_processor(path) || is_random(path) ? open_stream(path, mode)
-                                                 : PROGRAM_NEXT(fopen64)(path, mode);
+    char place[PATH_MAX];
+    return is_processor(path) || is_random(path)
+               ? open_stream(path, mode)
+               : PROGRAM_NEXT(fopen64)(paths_opened(AT_FDCWD, path, place), mode);
 }

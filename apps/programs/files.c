@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/files.c - writes the files of a host's devices. Paths and texts are those of Linux.
+#define _GNU_SOURCE
+#include "apps/programs/files.h"
+
+#include "apps/programs/guest.h"
+#include "nic/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT_BYTES 512
+#define PATH_BYTES 256
+#define PORT_CAPABILITIES 0x04010000 // connection manager, GIDs of IP addresses
+
+struct app__files {
+    const net_t *net;
+    char **folders; // by interface of the host's first NIC; NULL: no program of the host has asked
+    size_t folder_count;
+};
+
+// A folder in which files are written.
+typedef struct place {
+    int root; // descriptor
+    char prefix[PATH_BYTES];
+    int error; // the first one; 0: none
+} place_t;
+
+app__files_t *app__files_create(const net_t *net)
+{
+    app__files_t *const files = sim_alloc(sizeof(*files));
+    files->net = net;
+    files->folder_count = net_interface_count(net);
+    files->folders = sim_alloc_array(files->folder_count + 1, sizeof(char *));
+    return files;
+}
+
+static void remove_folder(char *folder)
+{
+    char *const roots[] = {folder, NULL};
+    FTS *const walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTSENT *entry = NULL;
+    while (walk != NULL && (entry = fts_read(walk)) != NULL) {
+        if (entry->fts_info != FTS_D) {
+            (void)remove(entry->fts_accpath);
+        }
+    }
+    if (walk != NULL) {
+        (void)fts_close(walk);
+    }
+}
+
+void app__files_destroy(app__files_t *files)
+{
+    if (files == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < files->folder_count; i++) {
+        if (files->folders[i] != NULL) {
+            remove_folder(files->folders[i]);
+            sim_free(files->folders[i]);
+        }
+    }
+    sim_free((void *)files->folders);
+    sim_free(files);
+}
+
+// -- writing
+
+static void note(place_t *place, bool done)
+{
+    place->error = done || place->error != 0 ? place->error : errno;
+}
+
+// Makes the folders that a path needs.
+static void make_folders(const place_t *place, char *path)
+{
+    for (char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdirat(place->root, path, 0755);
+        *slash = '/';
+    }
+}
+
+static void put_bytes(place_t *place, const char *name, const void *bytes, size_t count)
+{
+    char path[PATH_BYTES * 2];
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+    (void)snprintf(path, sizeof(path), "%s%s", place->prefix, name);
+    int file = openat(place->root, path, flags, 0644);
+    if (file < 0) {
+        make_folders(place, path);
+        file = openat(place->root, path, flags, 0644);
+    }
+    note(place, file >= 0 && write(file, bytes, count) == (ssize_t)count);
+    if (file >= 0) {
+        close(file);
+    }
+}
+
+SIM_PRINTF(3, 4) static void put(place_t *place, const char *name, const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof(text) - 1, format, arguments);
+    va_end(arguments);
+    const size_t bytes = SIM_MIN((size_t)length, sizeof(text) - 2);
+    text[bytes] = '\n';
+    put_bytes(place, name, text, bytes + 1);
+}
+
+SIM_PRINTF(3, 4) static void point(place_t *place, const char *name, const char *format, ...)
+{
+    char path[PATH_BYTES * 2];
+    char target[PATH_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(target, sizeof(target), format, arguments);
+    va_end(arguments);
+    (void)snprintf(path, sizeof(path), "%s%s", place->prefix, name);
+    make_folders(place, path);
+    note(place, symlinkat(target, place->root, path) == 0 || errno == EEXIST);
+}
+
+SIM_PRINTF(2, 3) static void enter(place_t *place, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(place->prefix, sizeof(place->prefix), format, arguments);
+    va_end(arguments);
+}
+
+// -- what does not change
+
+static void put_gid(place_t *place, const char *name, const uint8_t gid[16])
+{
+    char text[40];
+    for (size_t i = 0; i < 8; i++) {
+        (void)snprintf(text + i * 5, 6, "%02x%02x%s", gid[i * 2], gid[i * 2 + 1], i < 7 ? ":" : "");
+    }
+    put(place, name, "%s", text);
+}
+
+static void put_guid(place_t *place, const char *name, uint64_t guid)
+{
+    put(place, name, "%04x:%04x:%04x:%04x", (unsigned)(guid >> 48), (unsigned)(guid >> 32 & 0xffff),
+        (unsigned)(guid >> 16 & 0xffff), (unsigned)(guid & 0xffff));
+}
+
+// Writes the cores of the host as Linux writes sets of them.
+static void put_cores(place_t *place, uint32_t cores)
+{
+    char text[TEXT_BYTES] = "";
+    size_t length = 0;
+    for (uint32_t word = (cores + 31) / 32; word-- > 0;) {
+        const uint32_t here = SIM_MIN(cores - word * 32, 32u);
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%08x%s",
+                                   UINT32_MAX >> (32 - here), word > 0 ? "," : "");
+    }
+    put(place, "local_cpus", "%s", text);
+    put(place, "local_cpulist", "0-%u", cores - 1);
+    put(place, "numa_node", "0");
+}
+
+#define DEVICE_FOLDER "sys/devices/pci0000:00/0000:%02x:00.0/"
+
+static void put_interface(place_t *place, uint32_t index, const program_device_t *device)
+{
+    const uint8_t *const mac = device->mac;
+    enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
+    put(place, "address", "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+        mac[5]);
+    put(place, "broadcast", "ff:ff:ff:ff:ff:ff");
+    put(place, "addr_len", "6");
+    put(place, "type", "1");
+    put(place, "flags", "0x1003");
+    put(place, "ifindex", "%u", index + 2);
+    put(place, "iflink", "%u", index + 2);
+    put(place, "dev_id", "0x0");
+    put(place, "dev_port", "0");
+    put(place, "duplex", "full");
+    put(place, "speed", "%" PRIu64, device->rate_bps / 1000000);
+    put(place, "mtu", "%u", device->mtu_bytes > 1024 ? 9000u : 1500u);
+    put(place, "tx_queue_len", "1000");
+    put(place, "uevent", "INTERFACE=eth%u\nIFINDEX=%u", index, index + 2);
+    point(place, "device", "../..");
+    point(place, "subsystem", "../../../../../class/net");
+}
+
+static void put_verbs(place_t *place, uint32_t index, const program_device_t *device,
+                      const char *host)
+{
+    enter(place, DEVICE_FOLDER "infiniband/%s/", index + 1, device->name);
+    put(place, "node_type", "1: CA");
+    put(place, "node_desc", "%s %s", host, device->name);
+    put(place, "fw_ver", "rocesim");
+    put(place, "hca_type", "rocesim");
+    put(place, "board_id", "rocesim");
+    put(place, "hw_rev", "0");
+    put_guid(place, "node_guid", device->guid);
+    put_guid(place, "sys_image_guid", device->guid);
+    point(place, "device", "../..");
+    point(place, "subsystem", "../../../../../class/infiniband");
+    enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
+    put_gid(place, "gids/0", device->gid);
+    put(place, "gid_attrs/types/0", "RoCE v2");
+    put(place, "gid_attrs/ndevs/0", "eth%u", index);
+    put(place, "pkeys/0", "0xffff");
+    put(place, "link_layer", "Ethernet");
+    put(place, "lid", "0x0");
+    put(place, "sm_lid", "0x0");
+    put(place, "lid_mask_count", "0");
+    put(place, "sm_sl", "0");
+    put(place, "cap_mask", "0x%08x", PORT_CAPABILITIES);
+    put(place, "rate", "%" PRIu64 " Gb/sec", device->rate_bps / 1000000000);
+    enter(place, DEVICE_FOLDER "infiniband_verbs/uverbs%u/", index + 1, index);
+    put(place, "ibdev", "%s", device->name);
+    put(place, "abi_version", "1");
+    put(place, "dev", "231:%u", 192 + index);
+    point(place, "device", "../..");
+}
+
+// Writes what libpci reads: a device without a region of memory, an interrupt or capabilities.
+static void put_pci(place_t *place, const program_shared_t *shared)
+{
+    static const uint8_t config[64] = {[0x0b] = 0x02}; // a network adapter
+    static const char region[] = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
+    char regions[7 * sizeof(region)] = "";
+    for (size_t i = 0; i < 7; i++) {
+        (void)snprintf(regions + i * strlen(region), sizeof(region), "%s", region);
+    }
+    put_bytes(place, "config", config, sizeof(config));
+    put_bytes(place, "resource", regions, strlen(regions));
+    put(place, "irq", "0");
+    put(place, "vendor", "0x0000");
+    put(place, "device", "0x0000");
+    put(place, "subsystem_vendor", "0x0000");
+    put(place, "subsystem_device", "0x0000");
+    put(place, "class", "0x020000");
+    put(place, "revision", "0x00");
+    put_cores(place, shared->cores);
+}
+
+static void put_device(place_t *place, uint32_t index, const program_device_t *device,
+                       const program_shared_t *shared)
+{
+    char name[PATH_BYTES];
+    (void)snprintf(name, sizeof(name), "uverbs%u", index);
+    put_interface(place, index, device);
+    put_verbs(place, index, device, shared->host_name);
+    enter(place, DEVICE_FOLDER, index + 1);
+    put_pci(place, shared);
+#define TARGET "../../devices/pci0000:00/0000:%02x:00.0/"
+    enter(place, "sys/class/infiniband/");
+    point(place, device->name, TARGET "infiniband/%s", index + 1, device->name);
+    enter(place, "sys/class/infiniband_verbs/");
+    point(place, name, TARGET "infiniband_verbs/%s", index + 1, name);
+    enter(place, "dev/infiniband/");
+    point(place, name, "/dev/null"); // a character device that all may open
+    (void)snprintf(name, sizeof(name), "eth%u", index);
+    enter(place, "sys/class/net/");
+    point(place, name, TARGET "net/%s", index + 1, name);
+    (void)snprintf(name, sizeof(name), "0000:%02x:00.0", index + 1);
+    enter(place, "sys/bus/pci/devices/");
+    point(place, name, "../../../devices/pci0000:00/%s", name);
+#undef TARGET
+}
+
+static void put_host(place_t *place, const program_shared_t *shared, uint64_t id)
+{
+    for (uint32_t i = 0; i < shared->device_count; i++) {
+        put_device(place, i, &shared->devices[i], shared);
+    }
+    enter(place, "%s", "");
+    point(place, "dev/infiniband/rdma_cm", "/dev/null");
+    put(place, "sys/class/infiniband_verbs/abi_version", "6");
+    put(place, "sys/class/misc/rdma_cm/abi_version", "4");
+    point(place, "sys/class/net/lo", "../../devices/virtual/net/lo");
+    enter(place, "sys/devices/virtual/net/lo/");
+    put(place, "address", "00:00:00:00:00:00");
+    put(place, "type", "772");
+    put(place, "flags", "0x9");
+    put(place, "ifindex", "1");
+    put(place, "iflink", "1");
+    put(place, "mtu", "65536");
+    put(place, "operstate", "unknown");
+    enter(place, "%s", "");
+    const uint64_t other = sim_mix64(id + 1);
+    put(place, "proc/sys/kernel/random/boot_id", "%08x-%04x-4%03x-8%03x-%012" PRIx64,
+        (unsigned)(id >> 32), (unsigned)(id >> 16 & 0xffff), (unsigned)(id & 0xfff),
+        (unsigned)(other >> 48 & 0xfff), other & 0xffffffffffff);
+    put(place, "etc/machine-id", "%016" PRIx64 "%016" PRIx64, sim_mix64(id), other);
+    put(place, "proc/sys/kernel/hostname", "%s", shared->host_name);
+}
+
+// -- what changes
+
+static void put_number(place_t *place, const char *name, uint64_t value)
+{
+    put(place, name, "%" PRIu64, value);
+}
+
+// Writes the state and the counters of a device. The unit of data counters is four bytes.
+static void put_counters(place_t *place, const net_t *net, const nic_t *nic, uint32_t index,
+                         sim_time_t now_ps)
+{
+    const net_port_t *const port = net_interface_port(net, nic_interface(nic));
+    const nic_counters_t *const counters = nic_get_counters(nic);
+    nic_port_counters_t frames;
+    nic_get_port_counters(nic, now_ps, &frames);
+    enter(place, DEVICE_FOLDER "infiniband/rocesim%u/ports/1/", index + 1, index);
+    put(place, "state", port->down ? "1: DOWN" : "4: ACTIVE");
+    put(place, "phys_state", port->down ? "3: Disabled" : "5: LinkUp");
+    put_number(place, "counters/port_xmit_data", frames.tx_bytes / 4);
+    put_number(place, "counters/port_rcv_data", frames.rx_bytes / 4);
+    put_number(place, "counters/port_xmit_packets", frames.tx_packets);
+    put_number(place, "counters/port_rcv_packets", frames.rx_packets);
+    put_number(place, "counters/unicast_xmit_packets", frames.tx_packets);
+    put_number(place, "counters/unicast_rcv_packets", frames.rx_packets);
+    put_number(place, "counters/multicast_xmit_packets", 0);
+    put_number(place, "counters/multicast_rcv_packets", 0);
+    put_number(place, "counters/port_xmit_discards", frames.discards);
+    put_number(place, "counters/port_xmit_wait", frames.paused_ps / 1000);
+    put_number(place, "counters/port_rcv_errors", 0);
+    put_number(place, "counters/symbol_error", 0);
+    put_number(place, "counters/link_error_recovery", 0);
+    for (const nic_counter_info_t *row = nic_counter_infos; row->name != NULL; row++) {
+        char name[PATH_BYTES];
+        uint64_t value = 0;
+        (void)snprintf(name, sizeof(name), "hw_counters/%s", row->name);
+        memcpy(&value, (const char *)counters + row->field.offset, sizeof(value));
+        put_number(place, name, value);
+    }
+    enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
+    put(place, "operstate", port->down ? "down" : "up");
+    put(place, "carrier", port->down ? "0" : "1");
+    put_number(place, "statistics/tx_packets", frames.tx_packets);
+    put_number(place, "statistics/rx_packets", frames.rx_packets);
+    put_number(place, "statistics/tx_bytes", frames.tx_bytes);
+    put_number(place, "statistics/rx_bytes", frames.rx_bytes);
+    put_number(place, "statistics/tx_dropped", frames.discards);
+    put_number(place, "statistics/rx_dropped", 0);
+    put_number(place, "statistics/tx_errors", 0);
+    put_number(place, "statistics/rx_errors", 0);
+}
+
+// -- the call
+
+int app__files_call(app__program_t *program)
+{
+    app__files_t *const files = program->files;
+    program_shared_t *const shared = program->process->shared;
+    const uint32_t host = nic_interface(nic_at(program->node, 0));
+    char **const folder = &files->folders[host];
+    const bool is_new = *folder == NULL;
+    if (is_new) {
+        char *const name = sim_format("%s/rocesim-XXXXXX", program->permission->scratch);
+        if (mkdtemp(name) == NULL) {
+            sim_free(name);
+            return errno;
+        }
+        *folder = name;
+    }
+    place_t place = {.root = open(*folder, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    if (place.root < 0 || strlen(*folder) >= sizeof(shared->files)) {
+        return place.root < 0 ? errno : ENAMETOOLONG;
+    }
+    if (is_new) {
+        const uint64_t seed = sim_options(net_sim(files->net))->seed;
+        put_host(&place, shared, sim_mix64(seed ^ ((uint64_t)host << 20) ^ 0xb007));
+    }
+    for (uint32_t i = 0; i < shared->device_count; i++) {
+        put_counters(&place, files->net, nic_at(program->node, (uint8_t)i), i,
+                     nic_core_now_ps(program->core));
+    }
+    close(place.root);
+    (void)snprintf(shared->files, sizeof(shared->files), "%s", *folder);
+    return place.error;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/files/folders.c - folders that programs read, search and change to.
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "programs/files/paths.h"
+#include "programs/turn.h"
+
+PROGRAM_EXPORT DIR *opendir(const char *path)
+{
+    char place[PATH_MAX];
+    return PROGRAM_NEXT(opendir)(paths_opened(AT_FDCWD, path, place));
+}
+
+PROGRAM_EXPORT int scandir(const char *restrict path, struct dirent ***restrict list,
+                           int (*choose)(const struct dirent *),
+                           int (*compare)(const struct dirent **, const struct dirent **))
+{
+    char place[PATH_MAX];
+    return PROGRAM_NEXT(scandir)(paths_opened(AT_FDCWD, path, place), list, choose, compare);
+}
+
+PROGRAM_EXPORT int scandir64(const char *restrict path, struct dirent64 ***restrict list,
+                             int (*choose)(const struct dirent64 *),
+                             int (*compare)(const struct dirent64 **, const struct dirent64 **))
+{
+    char place[PATH_MAX];
+    return PROGRAM_NEXT(scandir64)(paths_opened(AT_FDCWD, path, place), list, choose, compare);
+}
+
+// -- patterns
+
+// Replaces the real paths among those that were found.
+static int show_all(const char *pattern, const char *real, char **paths, size_t count)
+{
+    for (size_t i = 0; i < count && real != pattern; i++) {
+        if (paths[i] != NULL) {
+            paths_show(paths[i]);
+        }
+    }
+    return 0;
+}
+
+PROGRAM_EXPORT int glob(const char *restrict pattern, int flags,
+                        int (*failed)(const char *path, int error), glob_t *restrict found)
+{
+    char place[PATH_MAX];
+    const char *real = paths_opened(AT_FDCWD, pattern, place);
+    const int error = PROGRAM_NEXT(glob)(real, flags, failed, found);
+    return error != 0 ? error : show_all(pattern, real, found->gl_pathv, found->gl_pathc);
+}
+
+PROGRAM_EXPORT int glob64(const char *restrict pattern, int flags,
+                          int (*failed)(const char *path, int error), glob64_t *restrict found)
+{
+    char place[PATH_MAX];
+    const char *real = paths_opened(AT_FDCWD, pattern, place);
+    const int error = PROGRAM_NEXT(glob64)(real, flags, failed, found);
+    return error != 0 ? error : show_all(pattern, real, found->gl_pathv, found->gl_pathc);
+}
+
+// -- the working folder
+
+PROGRAM_EXPORT int chdir(const char *path)
+{
+    char place[PATH_MAX];
+    const int error = PROGRAM_NEXT(chdir)(paths_opened(AT_FDCWD, path, place));
+    paths_moved();
+    return error;
+}
+
+PROGRAM_EXPORT int fchdir(int folder)
+{
+    const int error = PROGRAM_NEXT(fchdir)(folder);
+    paths_moved();
+    return error;
+}
+
+PROGRAM_EXPORT char *getcwd(char *text, size_t size)
+{
+    char *result = PROGRAM_NEXT(getcwd)(text, size);
+    if (result != NULL) {
+        paths_show(result);
+    }
+    return result;
+}
+
+char *__getcwd_chk(char *text, size_t size, size_t room);
+PROGRAM_EXPORT char *__getcwd_chk(char *text, size_t size, size_t room)
+{
+    return size > room ? (abort(), NULL) : getcwd(text, size);
+}
+
+PROGRAM_EXPORT char *get_current_dir_name(void)
+{
+    return getcwd(NULL, 0);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/files/paths.c - which files show the host, and where they are.
+
+#include "programs/files/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "programs/turn.h"
+
+static const char *const prefixes[] = {
+    "/sys/class",
+    "/sys/bus/pci",
+    "/sys/devices/pci",
+    "/sys/devices/virtual/net",
+    "/dev/infiniband",
+    "/proc/sys/kernel/random/boot_id",
+    "/proc/sys/kernel/hostname",
+    "/etc/machine-id",
+};
+
+static char root[sizeof((program_shared_t *)NULL)->files]; // ends with no slash
+static size_t root_length;                                 // 0: not known yet
+static bool is_inside;                                     // the working folder is below the root
+
+// Asks the simulator to bring the files up to date. Returns false if there are none.
+static bool renew(void)
+{
+    program_call_t call = {.op = PROGRAM_FILES};
+    const int before = errno;
+    turn_charge_call();
+    if (turn_call(&call) != 0) {
+        errno = before;
+        return false;
+    }
+    memcpy(root, turn_shared->files, sizeof root);
+    root[sizeof root - 1] = '\0';
+    root_length = strlen(root);
+    return root_length != 0;
+}
+
+static bool shows_host(const char *path)
+{
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const size_t length = strlen(prefixes[i]);
+        const char end = strncmp(path, prefixes[i], length) == 0 ? path[length] : 'x';
+        if (end == '\0' || end == '/' || (end >= '0' && end <= '9')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Returns true if files that begin at this folder are below the root.
+static bool begins_inside(int folder)
+{
+    char link[32];
+    char target[PATH_MAX];
+    if (root_length == 0 || (folder == AT_FDCWD && !is_inside)) {
+        return false;
+    }
+    if (folder == AT_FDCWD) {
+        return true;
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    const long length = syscall(SYS_readlink, link, target, sizeof target);
+    return length >= (long)root_length && memcmp(target, root, root_length) == 0;
+}
+
+static const char *find(int folder, const char *path, char place[PATH_MAX], bool opened)
+{
+    if (path == NULL || !turn_on() || !turn_is_mine() || turn_busy()) {
+        return path;
+    }
+    if (path[0] != '/') {
+        if (opened && begins_inside(folder)) {
+            (void)renew();
+        }
+        return path;
+    }
+    // Most paths differ in their second letter.
+    if (strncmp(path, "/sys/", 5) != 0 && strncmp(path, "/dev/", 5) != 0 &&
+        strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/etc/", 5) != 0) {
+        return path;
+    }
+    if (!shows_host(path) || ((opened || root_length == 0) && !renew())) {
+        return path;
+    }
+    if (root_length + strlen(path) >= PATH_MAX) {
+        return path;
+    }
+    snprintf(place, PATH_MAX, "%s%s", root, path);
+    return place;
+}
+
+const char *paths_real(int folder, const char *path, char place[PATH_MAX])
+{
+    return find(folder, path, place, false);
+}
+
+const char *paths_opened(int folder, const char *path, char place[PATH_MAX])
+{
+    return find(folder, path, place, true);
+}
+
+void paths_show(char *path)
+{
+    if (root_length != 0 && strncmp(path, root, root_length) == 0) {
+        const size_t length = strlen(path + root_length);
+        memmove(path, path + root_length, length + 1);
+        if (length == 0) {
+            memcpy(path, "/", 2);
+        }
+    }
+}
+
+void paths_moved(void)
+{
+    char folder[PATH_MAX];
+    const long length = syscall(SYS_getcwd, folder, sizeof folder);
+    is_inside = root_length != 0 && length > 0 && strncmp(folder, root, root_length) == 0;
+}

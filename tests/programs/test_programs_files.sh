@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# labels: plain
+# tests/programs/test_programs_files.sh - the files by which programs see the devices of their host.
+#
+# Goal: paths, links and texts below /sys, /dev and /proc are those of the simulated host, whatever function
+# asks for them; counters move with the traffic, and the folder of the files is removed. Not pinned: which
+# files there are beyond those that UCX, libfabric and rdma-core read.
+set -eu
+. tests/script.sh
+
+[ -e "$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1" ] && command -v ib_write_bw >/dev/null || {
+    echo "skipped: perftest or the library of programs is not there"
+    exit 77
+}
+mkdir "$work/tmp"
+export TMPDIR="$work/tmp"
+device=/sys/class/infiniband/rocesim0
+counters=$device/ports/1
+cat >"$work/look.sh" <<END
+set -e
+ls $device $counters /sys/class/net /sys/bus/pci/devices
+cat $device/node_type $counters/state $counters/gids/0 $counters/gid_attrs/types/0
+readlink /sys/class/net/eth0
+realpath $device/device
+cd /sys/class/net/eth0/device/ && ls infiniband && cat vendor
+cd $counters/hw_counters && pwd && cat qps_live
+[ -c /dev/infiniband/uverbs0 ] && [ -w /dev/infiniband/uverbs0 ]
+[ -e /sys/class/net/eth1 ] && exit 3
+echo /sys/class/infiniband/*
+grep -r . $counters/counters | sort
+END
+cat >"$work/count.sh" <<END
+set -e
+cat $counters/counters/port_rcv_data $counters/hw_counters/rx_data_bytes
+ib_write_bw -d rocesim0 -F -n 100 >/dev/null
+cat $counters/counters/port_rcv_data $counters/hw_counters/rx_data_bytes
+END
+cat >"$work/files.yaml" <<END
+topology:
+  star: {hosts: 3}
+traffic:
+  - programs:
+      - {host: host0, command: "sh $work/count.sh"}
+      - {host: host1, command: "ib_write_bw -d rocesim0 -F -n 100 host0", start: 1s}
+      - {host: host2, command: "sh $work/look.sh"}
+      - {host: host2, command: "cat /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname"}
+      - {host: host1, command: "cat /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname"}
+END
+for run in first second; do
+    within 60 "$ROCESIM" run "$work/files.yaml" --programs -o "$work/$run" >"$work/$run.log" 2>&1 || {
+        cat "$work/$run.log" "$work/$run"/programs/*
+        fail "a program failed"
+    }
+done
+diff -r "$work/first/programs" "$work/second/programs" || fail "two equal runs show different files"
+out=$work/first/programs
+for line in "1: CA" "4: ACTIVE" "0000:0000:0000:0000:0000:ffff:0a00:0003" "RoCE v2" \
+    "../../devices/pci0000:00/0000:01:00.0/net/eth0" "/sys/devices/pci0000:00/0000:01:00.0" \
+    "0000:01:00.0" "uverbs0" "$device" "$counters/hw_counters" "$counters/counters/port_xmit_data:0"; do
+    [ "$line" = uverbs0 ] || grep -qxF -- "$line" "$out/host2-0.out" || fail "no line '$line'"
+done
+[ ! -s "$out/host2-0.err" ] || fail "$(cat "$out/host2-0.err")"
+{ read -r data_before && read -r payload_before && read -r data && read -r payload; } <"$out/host0-0.out"
+[ "$data_before $payload_before" = "0 0" ] || fail "counters begin at $data_before and $payload_before"
+[ "$payload" = 6553600 ] || fail "rx_data_bytes is $payload, expected 100 times 65536"
+[ $((data * 4)) -gt 6553600 ] && [ $((data * 4)) -lt 6800000 ] ||
+    fail "port_rcv_data is $data, expected the bytes of the frames by 4"
+[ "$(sed -n 1p "$out/host1-1.out")" != "$(sed -n 1p "$out/host2-1.out")" ] ||
+    fail "two hosts have one boot_id"
+[ "$(sed -n 2p "$out/host1-1.out")" = host1 ] || fail "the kernel's host name is not that of the host"
+[ -z "$(ls "$work/tmp")" ] || fail "files are left in TMPDIR: $(ls "$work/tmp")"
+exit $((failures > 0))
