@@ -68,6 +68,8 @@ uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc);
 // Returns how many completions wait to be polled. Of a queue that a core polls (nic/core.h), only
 // those that the core can see at this point of its step.
 uint32_t nic_cq_waiting(const nic_cq_t *cq);
+// Returns true if the queue has no completion, not even one that its core cannot see yet.
+bool nic_cq_is_empty(const nic_cq_t *cq);
 // Gives a CQ another capacity. Returns false if more completions wait.
 SIM_MUST_CHECK bool nic_cq_resize(nic_cq_t *cq, uint32_t capacity);
 nic_t *nic_cq_nic(const nic_cq_t *cq);

@@ -2,13 +2,14 @@
 // programs/protocol.h - what the simulator and the library in a process say to each other.
 //
 // A program (docs/programs.md) is a process of this machine whose verbs, clock and sockets are
-// simulated. Exactly one side has the turn. While the process runs, the simulator waits for the
-// byte that the library writes to the control socket when it makes a call; the call lies in shared
-// memory. The simulator writes one byte when the answer lies there. So a process runs for no
-// simulated time, except for what calls cost: `lead_ps` counts it between two calls.
+// simulated. Exactly one side has the turn. While the process runs, the simulator waits at its bell
+// (programs/bell.h), which the library rings when a call lies in shared memory. The simulator rings
+// the bell of the thread when the answer lies there. So a process runs for no simulated time, but
+// for what calls cost: `lead_ps` counts it between two calls.
 //
-// Each thread has a control socket of its own, and one of them has the turn: the shared memory is
-// that thread's. The others wait for the answers of their calls.
+// Each thread has a bell of its own, and one of them has the turn: the shared memory is that
+// thread's. The others wait for the answers of their calls. Each thread has a control socket, too,
+// which carries the descriptors of answers, and nothing else.
 //
 // The simulator trusts nothing that a process writes: handles, lengths and addresses are checked.
 // The process inherits the descriptors PROGRAM_CONTROL_FD (a stream socket), PROGRAM_SHARED_FD (the
@@ -36,20 +37,22 @@
 #define PROGRAM_NO_THREAD UINT32_MAX
 #define PROGRAM_KEY_OF_PROCESSES 1u // is woken when a process that was forked ends
 #define PROGRAM_KEYS 1024u          // counters of waits for keys
+#define PROGRAM_BELLS 1025u         // that of the simulator, and those of threads that live
 
 // -- calls
 
 typedef enum program_op {
-    PROGRAM_HELLO = 1,  // the library is loaded; also after exec. out: handle (the thread)
-    PROGRAM_BYE,        // the program ends. in: status. The process ends after the answer
-    PROGRAM_FLUSH,      // works on the posts and the sockets, and on nothing else
-    PROGRAM_YIELD,      // lets the simulation catch up with the program's time
-    PROGRAM_WAIT,       // in: wait. Returns when something that wait.mask names has happened
-    PROGRAM_TIMER,      // in: timer. Sets or ends the timer of a signal
-    PROGRAM_THREAD,     // begins a thread. out: handle (its number), and a descriptor: its control
-                        // socket. EAGAIN: the host has no core for it
-    PROGRAM_FORK,       // as PROGRAM_THREAD, for the first thread of a process
-    PROGRAM_FORKED,     // in: handle, status (the kernel's number of the process; -1: none)
+    PROGRAM_HELLO = 1, // the library is loaded; also after exec. out: handle (the thread)
+    PROGRAM_BYE,       // the program ends. in: status. The process ends after the answer
+    PROGRAM_FLUSH,     // works on the posts and the sockets, and on nothing else. flags (1: this is
+                       // no call of the program, and is not counted)
+    PROGRAM_YIELD,     // lets the simulation catch up with the program's time
+    PROGRAM_WAIT,      // in: wait. Returns when something that wait.mask names has happened
+    PROGRAM_TIMER,     // in: timer. Sets or ends the timer of a signal
+    PROGRAM_THREAD,    // begins a thread. out: handle (its number), count (its bell), and a
+                       // descriptor: its control socket. EAGAIN: the host has no core for it
+    PROGRAM_FORK,      // as PROGRAM_THREAD, for the first thread of a process
+    PROGRAM_FORKED,    // in: handle, status (the kernel's number of the process; -1: none)
     PROGRAM_THREAD_END, // in: status (the kernel's number). The thread ends after the answer
     PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
                         // handle (a thread's number, plus 1): it looks at its signals again
@@ -260,7 +263,8 @@ typedef struct program_cm {
 typedef enum program_post_kind {
     PROGRAM_SEND = 1,
     PROGRAM_RECV,
-    PROGRAM_SRQ_RECV
+    PROGRAM_SRQ_RECV,
+    PROGRAM_EMPTY_POLL, // handle: of the CQ. The library knew that it would find nothing
 } program_post_kind_t;
 
 typedef struct program_sge {
@@ -360,9 +364,14 @@ typedef struct program_shared {
     uint32_t many;              // by the library: there is more than one thread or process
     uint32_t killed;            // by the simulator: the run ends, and so does the process
     int32_t tid;                // by the library: the kernel's number of the thread
-    uint32_t alone;             // by the simulator: no other thread can run before the next call
-    uint32_t at_descriptors; // by the simulator: number of other threads that wait for descriptors
+    uint32_t bell;              // by the simulator: of the thread that has the turn
+    uint32_t with_descriptor; // by the simulator: the answer's descriptor is in the control socket
+    uint32_t spins;           // by the simulator: looks at a bell before the thread sleeps
+    uint32_t quiet;           // by both: until the next call, no queue has a completion
+    uint32_t alone;           // by the simulator: no other thread can run before the next call
+    uint32_t at_descriptors;  // by the simulator: number of other threads that wait for descriptors
     uint32_t key_waits[PROGRAM_KEYS]; // by the library: threads that wait for keys, by their hash
+    uint32_t bells[PROGRAM_BELLS];    // programs/bell.h; the first is the simulator's
     program_call_t call;
     program_cm_t cm;      // of PROGRAM_CM
     char files[64];       // of PROGRAM_FILES: a folder of this machine that stands for the host's /

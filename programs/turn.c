@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/turn.c - the turn: one byte each way, and the call in shared memory.
+// programs/turn.c - the turn: a bell each way, and the call in shared memory.
 
 #include "programs/turn.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "programs/bell.h"
 #include "programs/parts.h"
+
+#define LIVES_MS 1000u // between two looks at whether the simulator still lives
 
 // A program that looks at a clock and does nothing else waits for time to pass. A look costs at
 // least this part of the time since it began, up to LOOKS_MAX_PS; and the simulation catches up
@@ -38,11 +42,16 @@ uint64_t turn_calls;
 static uint64_t actions;
 static uint64_t looks;
 static bool ended;
+// The latest call of this turn that the library has answered itself: how far the program's time was
+// then, and the ring filled. 0: there is none.
+static uint64_t answered_lead_ps;
+static uint32_t answered_bytes;
 OF_THREAD uint64_t looks_in_a_row;
 OF_THREAD uint64_t looks_begin_ps;
 OF_THREAD uint64_t processor_ns; // processor time of the thread when the last call returned
 OF_THREAD int busy;
 OF_THREAD int control = PROGRAM_CONTROL_FD;
+OF_THREAD uint32_t own_bell;
 OF_THREAD int tid; // the kernel's number; 0: the thread may not call the simulator
 
 bool turn_on(void)
@@ -112,8 +121,8 @@ bool turn_enter(const char *function)
 
 // -- one exchange
 
-// Waits for the byte of the answer. Returns false if the simulator is gone.
-static bool receive_answer(int *descriptor)
+// Takes the descriptor of an answer out of the control socket. Returns -1 if there is none.
+static int receive_descriptor(void)
 {
     char byte = 0;
     struct iovec place = {.iov_base = &byte, .iov_len = 1};
@@ -129,33 +138,52 @@ static bool receive_answer(int *descriptor)
     do {
         received = syscall(SYS_recvmsg, control, &message, 0);
     } while (received < 0 && errno == EINTR);
+    if (received != 1) {
+        turn_quit(PROGRAM_STATUS_LOST);
+    }
     const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (received == 1 && header != NULL && header->cmsg_level == SOL_SOCKET &&
-        header->cmsg_type == SCM_RIGHTS) {
-        int found;
+    int found = -1;
+    if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
         memcpy(&found, CMSG_DATA(header), sizeof found);
-        if (descriptor != NULL) {
-            *descriptor = found;
-        } else {
-            syscall(SYS_close, found);
+    }
+    return found;
+}
+
+// Returns true if the simulator is gone: nothing but a descriptor comes by the control socket.
+static bool is_abandoned(void)
+{
+    struct pollfd socket = {.fd = control, .events = POLLRDHUP};
+    const struct timespec now = {0};
+    return syscall(SYS_ppoll, &socket, 1, &now, NULL, 0) == 1;
+}
+
+// Waits for an answer. Ends the process if the simulator is gone.
+static void await_answer(void)
+{
+    uint32_t *const bell = &turn_shared->bells[own_bell];
+    bool rung = program_bell_look(bell, turn_shared->spins);
+    uint64_t waited_ms = 0;
+    while (!rung) {
+        rung = program_bell_sleep(bell, LIVES_MS, &waited_ms);
+        if (!rung && is_abandoned()) {
+            turn_quit(PROGRAM_STATUS_LOST);
         }
     }
-    return received == 1;
+    if (turn_shared->killed != 0) {
+        turn_quit(PROGRAM_STATUS_LOST);
+    }
+    answered_lead_ps = 0;
+    answered_bytes = 0;
 }
 
 static void exchange(program_call_t *call, int *descriptor)
 {
     const int error = errno;
-    if (descriptor != NULL) {
-        *descriptor = -1;
-    }
     turn_shared->call = *call;
-    long sent;
-    do {
-        sent = syscall(SYS_sendto, control, "c", 1, MSG_NOSIGNAL, NULL, 0);
-    } while (sent < 0 && errno == EINTR);
-    if (sent != 1 || !receive_answer(descriptor) || turn_shared->killed != 0) {
-        turn_quit(PROGRAM_STATUS_LOST);
+    (void)program_bell_ring(&turn_shared->bells[PROGRAM_BELL_OF_SIMULATOR]);
+    await_answer();
+    if (descriptor != NULL) {
+        *descriptor = turn_shared->with_descriptor != 0 ? receive_descriptor() : -1;
     }
     *call = turn_shared->call;
     turn_shared->tid = tid;
@@ -220,12 +248,39 @@ int turn_poll(program_call_t *call, program_completion_t *completions)
     return call->error;
 }
 
-void turn_flush(void)
+static void flush(bool counts)
 {
-    program_call_t call = {.op = PROGRAM_FLUSH};
+    program_call_t call = {.op = PROGRAM_FLUSH, .flags = counts ? 0 : 1};
     turn_hold();
     exchange(&call, NULL);
     deliver();
+}
+
+void turn_flush(void)
+{
+    flush(true);
+}
+
+uint8_t *turn_reserve(size_t bytes)
+{
+    if (turn_shared->posts_bytes + bytes > PROGRAM_POSTS_BYTES) {
+        flush(turn_shared->posts_bytes - answered_bytes + bytes > PROGRAM_POSTS_BYTES);
+    }
+    uint8_t *place = turn_shared->posts + turn_shared->posts_bytes;
+    turn_shared->posts_bytes += (uint32_t)bytes;
+    return place;
+}
+
+void turn_answer_here(void)
+{
+    answered_lead_ps = turn_shared->lead_ps;
+    answered_bytes = turn_shared->posts_bytes;
+}
+
+// Returns how far the program's time is ahead of its time at the last answer.
+static uint64_t ahead_ps(void)
+{
+    return turn_shared->lead_ps - answered_lead_ps;
 }
 
 static void yield(void)
@@ -268,13 +323,12 @@ void turn_bye(int status)
 
 // -- threads
 
-void turn_begin_thread(int thread_control)
+void turn_begin_thread(int thread_control, uint32_t bell)
 {
     control = thread_control;
+    own_bell = bell;
     busy = 1; // as in a call: signals wait
-    if (!receive_answer(NULL) || turn_shared->killed != 0) {
-        turn_quit(PROGRAM_STATUS_LOST);
-    }
+    await_answer();
     tid = (int)syscall(SYS_gettid);
     turn_shared->tid = tid;
     processor_ns = thread_processor_ns();
@@ -299,7 +353,7 @@ void turn_prepare_exec(void)
 void turn_catch_up(void)
 {
     if (turn_shared->alone == 0 && busy == 0 &&
-        (turn_shared->lead_ps != 0 || turn_shared->posts_bytes != 0)) {
+        (ahead_ps() != 0 || turn_shared->posts_bytes != answered_bytes)) {
         yield();
     }
 }
@@ -309,7 +363,7 @@ void turn_catch_up(void)
 void turn_charge(uint64_t cost_ps)
 {
     turn_shared->lead_ps += cost_ps;
-    if (busy == 0 && turn_shared->lead_ps >= turn_shared->ahead_ps) {
+    if (busy == 0 && ahead_ps() >= turn_shared->ahead_ps) {
         yield();
     }
 }
@@ -330,7 +384,7 @@ uint64_t turn_look_ps(void)
         return turn_now_ps();
     }
     if (turn_shared->post_ps == PROGRAM_NEVER && turn_shared->posts_bytes != 0) {
-        turn_flush();
+        flush(turn_shared->posts_bytes != answered_bytes);
     }
     looks++;
     if (looks_in_a_row++ == 0) {
@@ -340,9 +394,9 @@ uint64_t turn_look_ps(void)
     const uint64_t look_part_ps = waited_ps / LOOKS_PART;
     const uint64_t least_ps = look_part_ps < LOOKS_MAX_PS ? look_part_ps : LOOKS_MAX_PS;
     const uint64_t part_ps = waited_ps / LOOKS_AHEAD_PART;
-    const uint64_t ahead_ps = part_ps < LOOKS_AHEAD_PS ? part_ps : LOOKS_AHEAD_PS;
+    const uint64_t enough_ps = part_ps < LOOKS_AHEAD_PS ? part_ps : LOOKS_AHEAD_PS;
     turn_shared->lead_ps += least_ps > turn_shared->clock_ps ? least_ps : turn_shared->clock_ps;
-    if (turn_shared->lead_ps >= turn_shared->ahead_ps && turn_shared->lead_ps >= ahead_ps) {
+    if (ahead_ps() >= turn_shared->ahead_ps && ahead_ps() >= enough_ps) {
         yield();
     }
     return turn_now_ps();
@@ -452,6 +506,7 @@ __attribute__((constructor)) static void begin(int count, char **words, char **e
         turn_fail("%s is set, but this process was not started by rocesim", PROGRAM_ENVIRONMENT);
     }
     turn_shared = place;
+    own_bell = turn_shared->bell;
     tid = (int)syscall(SYS_gettid);
     if (turn_shared->version != PROGRAM_VERSION) {
         turn_fail("the library of programs is of another version than rocesim");

@@ -67,6 +67,13 @@ int turn_poll(program_call_t *call, program_completion_t *completions);
 // Lets the simulator work on posts and sockets.
 void turn_flush(void);
 
+// Makes room for so many bytes in the ring of posts, and returns their place.
+uint8_t *turn_reserve(size_t bytes);
+
+// Notes that the call of which a record was just written needs no answer: all later costs count as
+// if it had had one.
+void turn_answer_here(void);
+
 // Sends PROGRAM_WAIT. Returns the reasons; 0: the time is over.
 uint32_t turn_wait_call(program_call_t *call);
 
@@ -86,8 +93,9 @@ void turn_charge_call(void);
 // threads meet begin with that, so that the order of such calls is that of their times.
 void turn_catch_up(void);
 
-// Lets the simulator give turns to the calling thread by this socket, and waits for the first one.
-void turn_begin_thread(int control);
+// Lets the simulator give turns to the calling thread by this socket and bell, and waits for the
+// first one.
+void turn_begin_thread(int control, uint32_t bell);
 
 // Ends the calling thread for the simulator. It may make no call any more.
 void turn_end_thread(void);

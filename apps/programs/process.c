@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/process.c - starting, answering and ending a process.
+// apps/programs/process.c - starting and ending a process.
 //
 // The process gets a fixed environment, no randomised addresses, no terminal, and a group of its
 // own, so that all it may have started ends with it. The kernel kills it when the simulator dies.
@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS 200     // between two looks at whether a silent process still lives
-#define ASLEEP_MS 2000u // after which a thread that waits in a system call is given up
-#define END_MS 5000u    // that a process may take for its end
+#define END_MS 5000u // that a process may take for its end
 #define ENVIRONMENT_MAX 64u
 // Size of the file of a process's pages. The file has it from the beginning, since the process may
 // make no file longer than programs.output-max.
@@ -57,6 +54,8 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
 {
     app__process_t *const made = sim_alloc(sizeof(*made));
     *made = (app__process_t){.control = -1, .memory = -1, .out = -1, .err = -1};
+    made->spins.allowed = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    made->spins.credit = APP__SPINS_CREDIT;
     made->shared_bytes = sizeof(program_shared_t) + plan->host_count * sizeof(program_host_t);
     const int shared = memory_file("shared", made->shared_bytes, F_SEAL_SHRINK | F_SEAL_GROW);
     made->memory = memory_file("memory", MEMORY_FILE_BYTES, F_SEAL_SHRINK);
@@ -254,6 +253,7 @@ static sim_err_t fork_child(app__process_t *process, const app__process_plan_t *
     close(process->control); // the shared memory's file
     process->control = turns[0];
     process->pid = pid < 0 ? 0 : pid;
+    process->is_child = pid > 0;
     if (pid > 0) {
         (void)setpgid(pid, pid);
         ssize_t got;
@@ -283,149 +283,32 @@ sim_err_t app__process_start(app__process_t *process, const app__process_plan_t 
     return error;
 }
 
-// -- turns
+// -- the end
 
-static bool is_dead(const app__process_t *process)
-{
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid != 0;
-}
-
-// Reads the first line of a file of the thread that has the turn in /proc; "" if there is none.
-static void read_of_thread(const app__process_t *process, const char *name, char line[256])
+// Returns true if a process is a zombie, or is gone.
+static bool is_gone(pid_t pid)
 {
     char path[64];
-    (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)process->pid,
-                   (int)process->shared->tid, name);
+    char line[256] = "";
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     FILE *const file = fopen(path, "re");
-    line[0] = '\0';
-    if (file != NULL && fgets(line, 256, file) == NULL) {
-        line[0] = '\0';
+    if (file == NULL) {
+        return true;
     }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
+    const bool read = fgets(line, sizeof(line), file) != NULL;
+    (void)fclose(file);
+    const char *const state = read ? strrchr(line, ')') : NULL;
+    return state == NULL || strncmp(state, ") Z", 3) == 0;
 }
 
-const char *app__process_awaits(const app__process_t *process)
+bool app__process_is_dead(const app__process_t *process)
 {
-    static const struct {
-        long number;
-        const char *name;
-    } calls[] = {
-        {SYS_futex, "futex"},
-        {SYS_read, "read"},
-        {SYS_readv, "readv"},
-        {SYS_write, "write"},
-        {SYS_writev, "writev"},
-        {SYS_poll, "poll"},
-        {SYS_ppoll, "ppoll"},
-        {SYS_select, "select"},
-        {SYS_pselect6, "pselect6"},
-        {SYS_epoll_wait, "epoll_wait"},
-        {SYS_epoll_pwait, "epoll_pwait"},
-        {SYS_epoll_pwait2, "epoll_pwait2"},
-        {SYS_accept, "accept"},
-        {SYS_accept4, "accept4"},
-        {SYS_connect, "connect"},
-        {SYS_recvfrom, "recvfrom"},
-        {SYS_recvmsg, "recvmsg"},
-        {SYS_recvmmsg, "recvmmsg"},
-        {SYS_sendto, "sendto"},
-        {SYS_sendmsg, "sendmsg"},
-        {SYS_flock, "flock"},
-        {SYS_fcntl, "fcntl"},
-        {SYS_wait4, "wait4"},
-        {SYS_waitid, "waitid"},
-        {SYS_msgrcv, "msgrcv"},
-        {SYS_msgsnd, "msgsnd"},
-        {SYS_semop, "semop"},
-        {SYS_semtimedop, "semtimedop"},
-        {SYS_mq_timedreceive, "mq_timedreceive"},
-        {SYS_mq_timedsend, "mq_timedsend"},
-        {SYS_nanosleep, "nanosleep"},
-        {SYS_clock_nanosleep, "clock_nanosleep"},
-        {SYS_pause, "pause"},
-        {SYS_rt_sigsuspend, "rt_sigsuspend"},
-        {SYS_rt_sigtimedwait, "rt_sigtimedwait"},
-        {SYS_io_getevents, "io_getevents"},
-        {SYS_io_uring_enter, "io_uring_enter"},
-    };
-    char line[256];
-    read_of_thread(process, "stat", line);
-    // The state comes after the name, which is in parentheses and may have some itself.
-    const char *const state = strrchr(line, ')');
-    if (state == NULL || strncmp(state, ") S", 3) != 0) {
-        return NULL;
+    siginfo_t info = {0};
+    if (process->is_child) {
+        return waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               info.si_pid != 0;
     }
-    read_of_thread(process, "syscall", line);
-    char *end = line;
-    const long number = strtol(line, &end, 10); // "running": it is awake now
-    for (size_t i = 0; i < SIM_COUNT_OF(calls) && end != line; i++) {
-        if (calls[i].number == number) {
-            return calls[i].name;
-        }
-    }
-    return NULL;
-}
-
-app__turn_t app__process_wait(const app__process_t *process, int control, uint64_t patience_ms,
-                              bool (*stops)(void *ctx), void *ctx)
-{
-    uint64_t asleep_ms = 0;
-    for (uint64_t waited_ms = 0; control >= 0;) {
-        struct pollfd poll_for = {.fd = control, .events = POLLIN};
-        const int ready = poll(&poll_for, 1, LOOK_MS);
-        if (ready > 0) {
-            char byte;
-            const ssize_t got = recv(control, &byte, 1, MSG_DONTWAIT);
-            if (got == 1) {
-                return APP__TURN_CALL;
-            }
-            if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-                return APP__TURN_GONE;
-            }
-            continue;
-        }
-        if (stops(ctx)) {
-            return APP__TURN_STOPPED;
-        }
-        if (ready == 0) {
-            waited_ms += LOOK_MS;
-            if (is_dead(process)) {
-                return APP__TURN_GONE;
-            }
-            asleep_ms = app__process_awaits(process) == NULL ? 0 : asleep_ms + LOOK_MS;
-            if (waited_ms >= patience_ms || asleep_ms >= ASLEEP_MS) {
-                return APP__TURN_LATE;
-            }
-        }
-    }
-    return APP__TURN_GONE;
-}
-
-void app__process_answer(int control, int descriptor)
-{
-    char byte = 1;
-    struct iovec part = {&byte, 1};
-    union {
-        struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } extra;
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (descriptor >= 0) {
-        message.msg_control = extra.bytes;
-        message.msg_controllen = sizeof(extra.bytes);
-        struct cmsghdr *const header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
-    }
-    // A process that is gone is found out by the next wait.
-    while (control >= 0 && sendmsg(control, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
-    }
+    return process->pid > 0 && is_gone(process->pid);
 }
 
 int app__process_end(app__process_t *process, bool kill_at_once)
@@ -434,8 +317,8 @@ int app__process_end(app__process_t *process, bool kill_at_once)
     if (process->pid <= 0) {
         return status;
     }
-    for (uint64_t waited_ms = 0; !kill_at_once && waited_ms < END_MS && !is_dead(process);
-         waited_ms += 2) {
+    for (uint64_t waited_ms = 0;
+         !kill_at_once && waited_ms < END_MS && !app__process_is_dead(process); waited_ms += 2) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
     (void)kill(-process->pid, SIGKILL);

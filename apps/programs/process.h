@@ -11,8 +11,21 @@
 typedef struct app__program app__program_t;
 typedef struct app__process app__process_t;
 
+#define APP__SPINS_CREDIT 8 // at the beginning, and after a rest
+
+// Whether it pays that both sides look at their bells before they sleep.
+typedef struct app__spins {
+    bool allowed;          // the machine has several processors
+    int32_t credit;        // nobody looks without
+    uint32_t rest;         // exchanges until the next try; 0: both sides look
+    uint32_t next_rest;    // after that try
+    bool answered_sleeper; // the thread slept when it got the last answer
+} app__spins_t;
+
 struct app__process {
     pid_t pid;
+    bool is_child; // of this process; else of a process of the program
+    app__spins_t spins;
     int control; // of the first thread, until that has it; -1: none
     int memory;  // file of the process's pages
     program_shared_t *shared;
@@ -58,12 +71,15 @@ typedef enum app__turn {
     APP__TURN_LATE, // no call came in time
     APP__TURN_STOPPED,
 } app__turn_t;
-// Waits until the thread with this control socket makes a call, or for so much real time. Calls
-// `stops` several times a second, and returns APP__TURN_STOPPED if it returns true.
-app__turn_t app__process_wait(const app__process_t *process, int control, uint64_t patience_ms,
+// Waits until the thread that has the turn makes a call, or for so much real time. Calls `stops`
+// several times a second, and returns APP__TURN_STOPPED if it returns true.
+app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
                               bool (*stops)(void *ctx), void *ctx);
-// Gives the thread its turn. `descriptor` goes with the answer; -1: none. It stays the caller's.
-void app__process_answer(int control, int descriptor);
+// Gives the turn to the thread with this bell and control socket. `descriptor` goes with the
+// answer; -1: none. It stays the caller's.
+void app__process_answer(app__process_t *process, uint32_t bell, int control, int descriptor);
+// Returns true if the process has ended.
+bool app__process_is_dead(const app__process_t *process);
 // Returns the name of the system call in which the thread that has the turn waits; NULL: none.
 const char *app__process_awaits(const app__process_t *process);
 // Ends the process if it lives, and waits for its end. Returns its status as waitpid gives it.

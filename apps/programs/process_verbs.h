@@ -9,6 +9,10 @@
 int app__program_verb(app__program_t *program, program_call_t *call);
 // Takes the completions that the NIC has for an armed or a waiting process.
 void app__program_look_at_cqs(app__program_t *program);
+// Polls a queue for a process that knows that it is empty.
+void app__program_poll_nothing(app__program_t *program, uint32_t handle);
+// Returns true if no queue has completions or is armed.
+bool app__program_is_quiet(const app__program_t *program);
 // Notes when the NIC wrote the next completion of the queue.
 void app__program_note_time(app__pr_cq_t *cq, sim_time_t time_ps);
 // Destroys what the process has made.

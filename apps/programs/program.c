@@ -225,6 +225,7 @@ static void fill_shared(const app__program_t *program, program_shared_t *shared)
     shared->seed = sim_mix64(sim_options(net_sim(net))->seed ^
                              ((uint64_t)program->node->sim.index << 20 | program->number));
     shared->now_ps = nic_core_now_ps(program->core);
+    shared->bell = program->thread->bell;
 }
 
 sim_err_t app__program_start(app__program_t *program, sim_message_t *message)

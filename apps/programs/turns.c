@@ -126,10 +126,11 @@ static void answer(app__pr_thread_t *thread, int descriptor)
         thread->process->signals = 0;
     }
     give_events(thread);
+    shared->quiet = program->event_count == 0 && app__program_is_quiet(program);
     thread->parked = false;
     sim_timer_cancel(&program->node->sim, &thread->wait_timer);
     sim_progress(&program->node->sim);
-    app__process_answer(thread->control, descriptor);
+    app__process_answer(thread->process, thread->bell, thread->control, descriptor);
 }
 
 static uint32_t waiting_for(const app__pr_thread_t *thread, const program_call_t *call)
@@ -352,10 +353,9 @@ static bool take_call(app__pr_thread_t *thread)
     program_shared_t *const shared = program->process->shared;
     program_call_t *const call = &shared->call;
     int descriptor = NO_DESCRIPTOR;
-    program->calls++;
-    thread->acted = thread->acted || shared->posts_bytes != 0 ||
-                    (call->op != PROGRAM_WAIT && call->op != PROGRAM_POLL_CQ &&
-                     call->op != PROGRAM_YIELD && call->op != PROGRAM_FLUSH);
+    program->calls += call->op != PROGRAM_FLUSH || call->flags == 0;
+    thread->acted = thread->acted || (call->op != PROGRAM_WAIT && call->op != PROGRAM_POLL_CQ &&
+                                      call->op != PROGRAM_YIELD && call->op != PROGRAM_FLUSH);
     app__program_post_all(program);
     if (shared->sockets_written != 0 || call->op == PROGRAM_WAIT || call->op == PROGRAM_BYE) {
         shared->sockets_written = 0;
@@ -433,8 +433,7 @@ static void run_process(app__pr_thread_t *thread)
     app__program_t *const program = thread->program;
     const uint64_t patience_ms = program->config->patience_ps / PATIENCE_PS_PER_MS;
     for (;;) {
-        switch (app__process_wait(program->process, thread->control, patience_ms, has_to_end,
-                                  program)) {
+        switch (app__process_wait(program->process, patience_ms, has_to_end, program)) {
         case APP__TURN_CALL:
             if (!take_call(thread)) {
                 return;

@@ -441,6 +441,40 @@ static void give(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc,
     }
 }
 
+// Begins a poll of the thread that has the turn.
+static void begin_poll(app__program_t *program, app__pr_cq_t *cq)
+{
+    own_cq(program, cq);
+    cq->pollers |= UINT64_C(1) << program->thread->number % 64;
+    if (cq->armed != APP__PR_UNARMED) {
+        app__program_look_at_cqs(program); // what is polled raises its event, too
+    }
+}
+
+void app__program_poll_nothing(app__program_t *program, uint32_t handle)
+{
+    app__pr_cq_t *const cq = app__program_cq(program, handle);
+    nic_wc_t none;
+    program->calls++;
+    program->polls++;
+    program->thread->reasons = 0;
+    if (cq != NULL) {
+        begin_poll(program, cq);
+        (void)nic_poll_cq(cq->cq, 0, &none);
+    }
+}
+
+bool app__program_is_quiet(const app__program_t *program)
+{
+    bool quiet = true;
+    for (size_t i = 0; i < program->cq_count && quiet; i++) {
+        const app__pr_cq_t *const cq = program->cqs[i];
+        quiet = cq->gone ||
+                (cq->armed == APP__PR_UNARMED && cq->taken_count == 0 && nic_cq_is_empty(cq->cq));
+    }
+    return quiet;
+}
+
 static int poll_cq(app__program_t *program, program_call_t *call)
 {
     app__pr_cq_t *const cq = app__program_cq(program, call->handle);
@@ -449,11 +483,7 @@ static int poll_cq(app__program_t *program, program_call_t *call)
     if (cq == NULL) {
         return EINVAL;
     }
-    own_cq(program, cq);
-    cq->pollers |= UINT64_C(1) << program->thread->number % 64;
-    if (cq->armed != APP__PR_UNARMED) {
-        app__program_look_at_cqs(program); // what is polled raises its event, too
-    }
+    begin_poll(program, cq);
     program_completion_t *const to = program->process->shared->completions;
     while (call->count < wanted && cq->taken_count != 0) {
         give(program, cq, &cq->taken[cq->taken_first], &to[call->count++]);

@@ -82,6 +82,11 @@ uint32_t nic_cq_waiting(const nic_cq_t *cq)
     return waiting;
 }
 
+bool nic_cq_is_empty(const nic_cq_t *cq)
+{
+    return cq->count == 0;
+}
+
 bool nic_cq_resize(nic_cq_t *cq, uint32_t capacity)
 {
     SIM_CHECK(capacity >= 1 && capacity < 1u << 30);

@@ -61,9 +61,9 @@ PROGRAM_EXPORT pid_t gettid(void)
 // -- fork
 
 // Makes the calling process a process of its own for the library, and waits for its first turn.
-static void become_child(int control, uint32_t number, pid_t of)
+static void become_child(int control, const program_call_t *call, pid_t of)
 {
-    threads_forked(number);
+    threads_forked(call->handle);
     syscall(SYS_dup2, control, PROGRAM_CONTROL_FD);
     descriptors_close(control);
     while (children != NULL) {
@@ -71,9 +71,9 @@ static void become_child(int control, uint32_t number, pid_t of)
         free(children);
         children = next;
     }
-    own_number = number;
+    own_number = call->handle;
     parent = of;
-    turn_begin_thread(PROGRAM_CONTROL_FD);
+    turn_begin_thread(PROGRAM_CONTROL_FD, call->count);
     code_forked();
     spin_forked();
     pages_forked();
@@ -106,7 +106,7 @@ PROGRAM_EXPORT pid_t fork(void)
     const pid_t real = PROGRAM_NEXT(fork)();
     if (real == 0) {
         free(child);
-        become_child(control, call.handle, own);
+        become_child(control, &call, own);
         (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &before, NULL);
         return 0;
     }

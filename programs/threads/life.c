@@ -29,6 +29,7 @@ typedef struct thread {
     uint32_t number;
     int tid;
     int control;
+    uint32_t bell;
     int ready; // a futex of the machine
     bool detached;
     bool ended;
@@ -145,7 +146,7 @@ static void *run(void *argument)
     if (thread->ready == REFUSED) {
         return NULL;
     }
-    turn_begin_thread(thread->control);
+    turn_begin_thread(thread->control, thread->bell);
     self = thread;
     thread->tid = (int)syscall(SYS_gettid);
     (void)pthread_setspecific(key, thread);
@@ -211,6 +212,7 @@ static int ask_for_core(thread_t *thread)
     }
     thread->control = descriptors_hide(descriptor);
     thread->number = call.handle;
+    thread->bell = call.count;
     return 0;
 }
 

@@ -113,14 +113,18 @@ static void fill(verbs_cq_t *cq, uint32_t wanted, uint64_t timeout_ps)
 // Fills the cache of a queue whose cache is empty, as far as the program may know.
 static void look(verbs_cq_t *cq, uint32_t wanted)
 {
+    uint64_t timeout_ps = 0;
     if (cached != 0 && cq->polls_in_a_row < POLLS_IN_A_ROW) {
         cq->polls_in_a_row++;
-        fill(cq, wanted, 0);
-        return;
+    } else {
+        cq->polls_in_a_row = 0;
+        timeout_ps = turn_idle_timeout_ps(&cq->idle);
     }
-    cq->polls_in_a_row = 0;
-    const uint64_t timeout_ps = turn_idle_timeout_ps(&cq->idle);
-    fill(cq, wanted, timeout_ps);
+    if (timeout_ps == 0 && turn_shared->quiet != 0 && turn_shared->sockets_written == 0) {
+        verbs_put_empty_poll(cq->base.handle);
+    } else {
+        fill(cq, wanted, timeout_ps);
+    }
 }
 
 // Takes up to `count` completions. `taker` gets each.

@@ -154,6 +154,12 @@ struct ibv_qp *verbs_create_qp(struct ibv_context *context, struct ibv_qp_init_a
 // Writes a record and what follows it into the ring of posts. Sets its `bytes` and `lead_ps`.
 void verbs_put_record(const program_post_t *record, const void *rest, size_t rest_bytes);
 
+// Writes a record of a poll that finds nothing.
+void verbs_put_empty_poll(uint32_t cq);
+
+// Notes that the next poll may find completions of sends of this queue pair that are posted now.
+void verbs_expect_completions(const struct ibv_qp *qp);
+
 // Counts a send work request. Returns false if the queue is full.
 bool verbs_count_send(verbs_qp_t *qp, bool signaled);
 

@@ -65,23 +65,43 @@ static size_t padded(size_t bytes)
     return (bytes + 7) & ~(size_t)7;
 }
 
-void verbs_put_record(const program_post_t *record, const void *rest, size_t rest_bytes)
+// Writes a record and what follows it. Sets its `bytes` and `lead_ps`.
+static void put(program_post_t *record, const void *rest, size_t rest_bytes)
 {
     const size_t bytes = sizeof *record + padded(rest_bytes);
+    uint8_t *place = turn_reserve(bytes);
+    record->bytes = (uint32_t)bytes;
+    record->lead_ps = turn_shared->lead_ps;
+    memcpy(place, record, sizeof *record);
+    if (rest_bytes != 0) {
+        memcpy(place + sizeof *record, rest, rest_bytes);
+    }
+}
+
+void verbs_put_record(const program_post_t *record, const void *rest, size_t rest_bytes)
+{
     if (turn_shared->post_ps != PROGRAM_NEVER) {
         turn_charge(turn_shared->post_ps);
     }
-    if (turn_shared->posts_bytes + bytes > PROGRAM_POSTS_BYTES) {
-        turn_flush();
-    }
-    uint8_t *place = turn_shared->posts + turn_shared->posts_bytes;
-    turn_shared->posts_bytes += (uint32_t)bytes;
     program_post_t head = *record;
-    head.bytes = (uint32_t)bytes;
-    head.lead_ps = turn_shared->lead_ps;
-    memcpy(place, &head, sizeof head);
-    memcpy(place + sizeof head, rest, rest_bytes);
+    put(&head, rest, rest_bytes);
     turn_act();
+}
+
+void verbs_put_empty_poll(uint32_t cq)
+{
+    program_post_t record = {.kind = PROGRAM_EMPTY_POLL, .handle = cq};
+    put(&record, NULL, 0);
+    turn_answer_here();
+}
+
+// A post may complete before the next poll: at once in a queue pair that has failed, and without a
+// network where nobody acknowledges.
+void verbs_expect_completions(const struct ibv_qp *qp)
+{
+    if (qp->state == IBV_QPS_ERR || qp->qp_type != IBV_QPT_RC || turn_shared->post_ps == 0) {
+        turn_shared->quiet = 0;
+    }
 }
 
 // -- sends
@@ -189,6 +209,7 @@ static int post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_sen
         return ENODEV;
     }
     int error = base->state < IBV_QPS_RTS ? EINVAL : 0;
+    verbs_expect_completions(base);
     while (wr != NULL && error == 0) {
         error = post_one(qp, wr);
         wr = error == 0 ? wr->next : wr;
@@ -219,6 +240,9 @@ static int post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_rec
         return ENODEV;
     }
     int error = base->state == IBV_QPS_RESET || base->srq != NULL ? EINVAL : 0;
+    if (base->state == IBV_QPS_ERR) {
+        verbs_expect_completions(base);
+    }
     for (; wr != NULL && error == 0; wr = error == 0 ? wr->next : wr) {
         if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_recv_sge) {
             error = EINVAL;

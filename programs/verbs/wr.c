@@ -83,6 +83,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
     error = error == 0 && qp->base.state < IBV_QPS_RTS ? EINVAL : error;
     error = error == 0 ? check_room(qp) : error;
     const size_t bytes = error == 0 ? builder->bytes : 0;
+    verbs_expect_completions(&qp->base);
     for (size_t at = 0; at < bytes;) {
         program_post_t record;
         memcpy(&record, builder->records + at, sizeof record);

@@ -3,6 +3,7 @@
 #include "apps/programs/threads/cores.h"
 #include "apps/programs/guest.h"
 #include "apps/programs/turns.h"
+#include "programs/bell.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -37,6 +38,22 @@ static void later_is_now(sim_node_t *node, sim_timer_t *timer)
     app__thread_notice(thread, reasons);
 }
 
+// Returns the first bell that no thread has. A thread that has ended may still take its last answer
+// from its bell, until its process ends, if it is the first one of its process.
+static uint32_t free_bell(const app__program_t *program)
+{
+    bool taken[PROGRAM_BELLS] = {[PROGRAM_BELL_OF_SIMULATOR] = true};
+    uint32_t bell = 0;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        const app__pr_thread_t *const thread = program->threads[i];
+        taken[thread->bell] = taken[thread->bell] || !thread->ended || thread->lingers;
+    }
+    while (bell < PROGRAM_BELLS && taken[bell]) {
+        bell++;
+    }
+    return bell;
+}
+
 app__pr_thread_t *app__thread_add(app__program_t *program, int control)
 {
     app__pr_thread_t *const thread = sim_alloc(sizeof(*thread));
@@ -44,6 +61,7 @@ app__pr_thread_t *app__thread_add(app__program_t *program, int control)
         .program = program,
         .process = program->process,
         .number = (uint32_t)program->thread_count,
+        .bell = free_bell(program),
         .control = control,
         .begins = true,
     };
@@ -61,7 +79,7 @@ int app__thread_create(app__program_t *program, program_call_t *call, int *descr
         living += !program->threads[i]->ended;
     }
     int ends[2];
-    if (living >= program->config->cores) {
+    if (living >= program->config->cores || free_bell(program) == PROGRAM_BELLS) {
         return EAGAIN;
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -70,6 +88,8 @@ int app__thread_create(app__program_t *program, program_call_t *call, int *descr
     app__pr_thread_t *const thread = app__thread_add(program, ends[0]);
     *descriptor = ends[1];
     call->handle = thread->number;
+    call->count = thread->bell;
+    program->process->shared->bells[thread->bell] = PROGRAM_BELL_SILENT;
     nic_core_start(thread->core, nic_core_now_ps(program->core));
     return 0;
 }
@@ -122,6 +142,7 @@ void app__thread_end(app__pr_thread_t *thread, int tid)
         }
         (void)nanosleep(&(struct timespec){.tv_nsec = GONE_NS}, NULL);
     }
+    thread->lingers = tid == pid;
     app__thread_stop(thread);
 }
 

@@ -20,9 +20,11 @@ typedef struct app__pr_thread {
     app__process_t *process;
     nic_core_t *core;
     uint32_t number; // among the threads of its program, from 0
+    uint32_t bell;   // index in program_shared_t.bells
     int control;     // the simulator's end of its socket; -1: closed
     bool begins;     // it has had no turn yet
     bool ended;
+    bool lingers; // it has ended, but the kernel's thread lives as long as its process
 
     bool parked;         // its call waits for something
     program_call_t call; // in which it waits

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -26,6 +25,7 @@ int app__fork(app__program_t *program, program_call_t *call, int *descriptor)
         .control = -1,
         .memory = first->memory,
         .shared = first->shared,
+        .spins = first->spins,
         .out = first->out,
         .err = first->err,
         .number = app__sockets_number(program->sockets, program->node),
@@ -51,32 +51,18 @@ void app__fork_done(app__program_t *program, const program_call_t *call)
     }
 }
 
-// Returns true if the process is a zombie, or is gone.
-static bool is_gone(pid_t pid)
-{
-    char path[64];
-    char line[256] = "";
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    FILE *const file = fopen(path, "re");
-    if (file == NULL) {
-        return true;
-    }
-    const bool read = fgets(line, sizeof(line), file) != NULL;
-    (void)fclose(file);
-    const char *const state = read ? strrchr(line, ')') : NULL;
-    return state == NULL || strncmp(state, ") Z", 3) == 0;
-}
-
 void app__fork_end(app__pr_thread_t *thread)
 {
     app__program_t *const program = thread->program;
     const app__process_t *const process = thread->process;
     app__threads_look(thread);
-    for (uint32_t i = 0; i < GONE_LOOKS && process->pid > 0 && !is_gone(process->pid); i++) {
+    for (uint32_t i = 0; i < GONE_LOOKS && process->pid > 0 && !app__process_is_dead(process);
+         i++) {
         (void)nanosleep(&(struct timespec){.tv_nsec = GONE_NS}, NULL);
     }
     for (size_t i = 0; i < program->thread_count; i++) {
         if (program->threads[i]->process == process) {
+            program->threads[i]->lingers = false;
             app__thread_stop(program->threads[i]);
         }
     }

@@ -216,6 +216,11 @@ void app__program_post_all(app__program_t *program)
             break;
         }
         spent_ps = spend_until(program, spent_ps, chain[0].post.lead_ps);
+        if (chain[0].post.kind == PROGRAM_EMPTY_POLL) {
+            app__program_poll_nothing(program, chain[0].post.handle);
+            continue;
+        }
+        program->thread->acted = true;
         program->posts += count;
         app__pr_qp_t *const qp = app__program_qp(program, chain[0].post.handle);
         if (chain[0].post.kind != PROGRAM_SEND) {

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/programs/exchange.c - the turn changes hands: answers to threads, and waits for their calls.
+//
+// Who waits looks at its bell (programs/bell.h) for some time before it sleeps, as long as that
+// pays: on a machine without an idle processor, looks find nothing.
+#define _GNU_SOURCE
+#include "apps/programs/process.h"
+#include "programs/bell.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FIRST_LOOK_MS 1u // until a silent process is looked at; twice as long each time
+#define LOOK_MS 200u     // maximum time between two looks at a silent process
+#define ASLEEP_MS 2000u  // after which a thread that waits in a system call is given up
+
+// The number of looks at a bell, about as long as two changes of processes take. Credit grows with
+// each exchange in which nobody slept. Without credit, nobody looks for a number of exchanges.
+#define SPINS 400u
+#define CREDIT_MAX 32
+#define CREDIT_LOST 2
+#define REST_MIN 64u
+#define REST_MAX 4096u
+
+// Reads the first line of a file of the thread that has the turn in /proc; "" if there is none.
+static void read_of_thread(const app__process_t *process, const char *name, char line[256])
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)process->pid,
+                   (int)process->shared->tid, name);
+    FILE *const file = fopen(path, "re");
+    line[0] = '\0';
+    if (file != NULL && fgets(line, 256, file) == NULL) {
+        line[0] = '\0';
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+}
+
+const char *app__process_awaits(const app__process_t *process)
+{
+    static const struct {
+        long number;
+        const char *name;
+    } calls[] = {
+        {SYS_futex, "futex"},
+        {SYS_read, "read"},
+        {SYS_readv, "readv"},
+        {SYS_write, "write"},
+        {SYS_writev, "writev"},
+        {SYS_poll, "poll"},
+        {SYS_ppoll, "ppoll"},
+        {SYS_select, "select"},
+        {SYS_pselect6, "pselect6"},
+        {SYS_epoll_wait, "epoll_wait"},
+        {SYS_epoll_pwait, "epoll_pwait"},
+        {SYS_epoll_pwait2, "epoll_pwait2"},
+        {SYS_accept, "accept"},
+        {SYS_accept4, "accept4"},
+        {SYS_connect, "connect"},
+        {SYS_recvfrom, "recvfrom"},
+        {SYS_recvmsg, "recvmsg"},
+        {SYS_recvmmsg, "recvmmsg"},
+        {SYS_sendto, "sendto"},
+        {SYS_sendmsg, "sendmsg"},
+        {SYS_flock, "flock"},
+        {SYS_fcntl, "fcntl"},
+        {SYS_wait4, "wait4"},
+        {SYS_waitid, "waitid"},
+        {SYS_msgrcv, "msgrcv"},
+        {SYS_msgsnd, "msgsnd"},
+        {SYS_semop, "semop"},
+        {SYS_semtimedop, "semtimedop"},
+        {SYS_mq_timedreceive, "mq_timedreceive"},
+        {SYS_mq_timedsend, "mq_timedsend"},
+        {SYS_nanosleep, "nanosleep"},
+        {SYS_clock_nanosleep, "clock_nanosleep"},
+        {SYS_pause, "pause"},
+        {SYS_rt_sigsuspend, "rt_sigsuspend"},
+        {SYS_rt_sigtimedwait, "rt_sigtimedwait"},
+        {SYS_io_getevents, "io_getevents"},
+        {SYS_io_uring_enter, "io_uring_enter"},
+    };
+    char line[256];
+    read_of_thread(process, "stat", line);
+    // The state comes after the name, which is in parentheses and may have some itself.
+    const char *const state = strrchr(line, ')');
+    if (state == NULL || strncmp(state, ") S", 3) != 0) {
+        return NULL;
+    }
+    read_of_thread(process, "syscall", line);
+    char *end = line;
+    const long number = strtol(line, &end, 10); // "running": it is awake now
+    for (size_t i = 0; i < SIM_COUNT_OF(calls) && end != line; i++) {
+        if (calls[i].number == number) {
+            return calls[i].name;
+        }
+    }
+    return NULL;
+}
+
+static uint32_t looks_of(const app__spins_t *spins)
+{
+    return spins->allowed && spins->rest == 0 ? SPINS : 0;
+}
+
+// Decides after an exchange whether both sides look at their bells in the next one.
+static void judge(app__process_t *process, bool slept)
+{
+    app__spins_t *const spins = &process->spins;
+    if (spins->rest != 0) {
+        spins->rest--;
+        spins->credit = APP__SPINS_CREDIT;
+    } else if (!slept) {
+        spins->credit += spins->credit < CREDIT_MAX;
+        spins->next_rest = spins->credit == CREDIT_MAX ? REST_MIN : spins->next_rest;
+    } else {
+        spins->credit -= CREDIT_LOST;
+        if (spins->credit <= 0) {
+            spins->rest = SIM_MAX(spins->next_rest, REST_MIN);
+            spins->next_rest = SIM_MIN(spins->rest * 2, REST_MAX);
+        }
+    }
+    process->shared->spins = looks_of(spins);
+}
+
+app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
+                              bool (*stops)(void *ctx), void *ctx)
+{
+    uint32_t *const bell = &process->shared->bells[PROGRAM_BELL_OF_SIMULATOR];
+    if (program_bell_look(bell, looks_of(&process->spins))) {
+        judge(process, process->spins.answered_sleeper);
+        return APP__TURN_CALL;
+    }
+    judge(process, true);
+    uint64_t waited_ms = 0;
+    uint64_t awake_ms = 0; // the thread was awake then
+    uint32_t look_ms = FIRST_LOOK_MS;
+    for (;;) {
+        if (program_bell_sleep(bell, look_ms, &waited_ms)) {
+            return APP__TURN_CALL;
+        }
+        if (app__process_is_dead(process)) {
+            return APP__TURN_GONE;
+        }
+        look_ms = SIM_MIN(look_ms * 2, LOOK_MS);
+        if (look_ms == LOOK_MS && stops(ctx)) {
+            return APP__TURN_STOPPED;
+        }
+        awake_ms = app__process_awaits(process) == NULL ? waited_ms : awake_ms;
+        if (waited_ms >= patience_ms || waited_ms - awake_ms >= ASLEEP_MS) {
+            return APP__TURN_LATE;
+        }
+    }
+}
+
+// Sends a descriptor to a thread. A process that is gone is found out by the next wait.
+static void send_descriptor(int control, int descriptor)
+{
+    char byte = 1;
+    struct iovec part = {&byte, 1};
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } extra;
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = extra.bytes,
+                             .msg_controllen = sizeof(extra.bytes)};
+    struct cmsghdr *const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
+    while (control >= 0 && sendmsg(control, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    }
+}
+
+void app__process_answer(app__process_t *process, uint32_t bell, int control, int descriptor)
+{
+    program_shared_t *const shared = process->shared;
+    if (descriptor >= 0) {
+        send_descriptor(control, descriptor);
+    }
+    shared->with_descriptor = descriptor >= 0;
+    shared->bell = bell;
+    process->spins.answered_sleeper = program_bell_ring(&shared->bells[bell]);
+}
