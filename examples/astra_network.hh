@@ -18,11 +18,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <queue>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 // Their header guards tell the two apart: SimAI's interface is that of ASTRA-sim 1, with flow tags.
@@ -38,6 +40,8 @@ namespace rocesim {
 struct AstraOptions {
     Options session;               // program, server, settings...
     std::vector<uint32_t> hosts;   // by rank: number of its host; empty: rank i is on host i
+    // In place of hosts: the names of the NICs by which a source and a destination (ranks) talk.
+    std::function<std::pair<std::string, std::string>(int, int)> nics;
     uint64_t slack_ps = 0;         // without effect: completions are exact
     double local_gb_per_s = 450;   // messages between ranks of one host: rate, 10^9 bytes a second
     uint64_t local_delay_ps = 1000000;
@@ -63,8 +67,12 @@ class AstraFabric {
         if (!options.hosts.empty() && options.hosts.size() < static_cast<size_t>(ranks)) {
             throw SessionError("hosts: expected a host for each rank");
         }
-        if (options.hosts.empty() && static_cast<size_t>(ranks) > session.host_count()) {
+        if (options.hosts.empty() && !options.nics &&
+            static_cast<size_t>(ranks) > session.host_count()) {
             throw SessionError("the scenario has fewer hosts than ranks");
+        }
+        for (uint32_t i = 0; options.nics && i < session.host_count(); i++) {
+            numbers[session.host_name(i)] = i;
         }
     }
 
@@ -87,13 +95,14 @@ class AstraFabric {
         check_rank(destination);
         sent.emplace(number,
                      Message{Key(source, destination, tag), bytes, flow, handler, argument});
-        if (host_of(source) == host_of(destination)) {
+        const std::pair<uint32_t, uint32_t> ends = ends_of(source, destination);
+        if (ends.first == ends.second) {
             const double took_ps = static_cast<double>(bytes) * 1e3 / options.local_gb_per_s;
             put(present_ps + options.local_delay_ps + static_cast<uint64_t>(took_ps),
                 Event{0, 0, KIND_ARRIVAL, nullptr, nullptr, number});
             return;
         }
-        rocesim_transfer_t made = transfer(host_of(source), host_of(destination), bytes);
+        rocesim_transfer_t made = transfer(ends.first, ends.second, bytes);
         made.at_ps = present_ps > session.now_ps() ? present_ps : session.now_ps();
         made.priority = options.priority;
         made.tag = number;
@@ -188,6 +197,20 @@ class AstraFabric {
     {
         return options.hosts.empty() ? static_cast<uint32_t>(rank)
                                      : options.hosts[static_cast<size_t>(rank)];
+    }
+    // Returns the numbers of the hosts or NICs between which a message goes.
+    std::pair<uint32_t, uint32_t> ends_of(int source, int destination) const
+    {
+        if (!options.nics) {
+            return std::make_pair(host_of(source), host_of(destination));
+        }
+        const std::pair<std::string, std::string> names = options.nics(source, destination);
+        const auto from = numbers.find(names.first);
+        const auto to = numbers.find(names.second);
+        if (from == numbers.end() || to == numbers.end()) {
+            throw SessionError("the scenario lacks " + names.first + " or " + names.second);
+        }
+        return std::make_pair(from->second, to->second);
     }
     void check_rank(int rank) const
     {
@@ -299,6 +322,7 @@ class AstraFabric {
     AstraOptions options;
     Session session;
     int rank_count;
+    std::unordered_map<std::string, uint32_t> numbers; // of hosts or NICs, by name, for options.nics
     uint64_t present_ps = 0;
     uint64_t order = 0;
     uint64_t open = 0; // messages in the network

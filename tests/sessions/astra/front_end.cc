@@ -153,6 +153,21 @@ static void test_ring_and_all_to_all(const char *scenario)
     options.hosts = {0, 0, 1, 1, 2, 2, 3, 3};
     const double local_ns = run_ranks(scenario, options, 8, true, bytes);
     EXPECT(local_ns >= 7 * one_ns && local_ns < ring_ns * 1.05);
+    // The NICs named one by one: the same network, and the same times.
+    options.hosts.clear();
+    options.nics = [](int from, int to) {
+        return std::make_pair("host" + std::to_string(from), "host" + std::to_string(to));
+    };
+    EXPECT(run_ranks(scenario, options, 8, true, bytes) == ring_ns);
+    options.nics = [](int, int to) {
+        return std::make_pair(std::string("host0"), "host" + std::to_string(8 + to));
+    };
+    try {
+        (void)run_ranks(scenario, options, 8, true, bytes);
+        EXPECT(false);
+    } catch (const rocesim::SessionError &error) {
+        EXPECT(std::string(error.what()).find("the scenario lacks host0 or host") == 0);
+    }
     std::printf("one message %.3f us, ring %.3f us, all-to-all %.3f us, slack %.3f us\n",
                 one_ns / 1e3, ring_ns / 1e3, all_ns / 1e3, slack_ns / 1e3);
 }
