@@ -25,4 +25,44 @@ for interface in $(few "3 2 1" 3); do
     within 20 "$work/front_end" "$work/star.yaml" >"$work/said" 2>&1 ||
         fail "interface $interface: $(cat "$work/said")"
 done
+
+# The program for ASTRA-sim, with stand-ins for its layers: 64 KiB to the next rank of each dimension. In a
+# network of N dimensions each has a NIC of its own, so all of them end when one alone does.
+within 30 g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -DSTAND_IN=3 -Itests/sessions/astra -Iexamples \
+    -Isessions examples/adapters/astra-sim/astra_sim.cc "-L$BUILD_DIRECTORY" -lrocesim \
+    "-Wl,-rpath,$BUILD_DIRECTORY" -o "$work/astra_sim" || fail "astra_sim.cc does not compile"
+ends() { # ends NETWORK...: prints the number of messages, and the first and the last end in ns
+    TMPDIR=$work within 20 "$work/astra_sim" --workload-configuration=w --system-configuration s \
+        --remote-memory-configuration=m --network-configuration="$work/net.yml" "$@" >"$work/said" 2>&1 ||
+        cat "$work/said"
+    sed -n 's/^sys.*: //p' "$work/said" | sort -n | sed -n '1p;$p' | paste -sd' '
+}
+network() { # network TOPOLOGIES COUNTS RATES LATENCIES
+    printf 'topology: [ %s ]\nnpus_count: [ %s ]\nbandwidth: [ %s ]  # GB/s\nlatency: [ %s ] # ns\n' "$@" \
+        >"$work/net.yml"
+}
+# 64 KiB take 1220.7 ns at 50 GiB/s, and 16 frames of 4096 bytes 2 % more. A message and its acknowledgement
+# cross the latency once each.
+network Ring 4 50.0 500.0
+ring=$(ends)
+[ "$ring" = "${ring% *} ${ring% *}" ] && [ "${ring% *}" -gt 2220 ] && [ "${ring% *}" -lt 2420 ] ||
+    fail "a ring of 4: $ring"
+network Switch 4 50 500
+hub=$(ends)
+[ "${hub% *}" -gt $((${ring% *} + 950)) ] && [ "${hub% *}" -lt $((${ring% *} + 1050)) ] ||
+    fail "a switch of 4: $hub, a ring $ring"
+network "Ring, Ring" "4, 2" "50, 50" "500, 500"
+[ "$(ends)" = "$ring" ] || fail "two dimensions: $(ends), one: $ring"
+network "FullyConnected, Ring" "4, 2" "50, 50" "500, 500"
+[ "$(ends | cut -d' ' -f2)" = "${ring% *}" ] || fail "a full connection: $(ends), a ring: $ring"
+network Ring "4, 2" 50 500
+ends >/dev/null
+grep -q "lists differ" "$work/said" || fail "lists of other lengths: $(cat "$work/said")"
+cp "$work/star.yaml" "$work/net.yml"
+echo '{"logical-dims": ["4", "2"]}' >"$work/dims.json"
+[ -n "$(ends --logical-topology-configuration="$work/dims.json")" ] &&
+    grep -q "rocesim: 16 messages" "$work/said" || fail "a scenario: $(cat "$work/said")"
+ends >/dev/null
+grep -q "needs --logical-topology" "$work/said" || fail "a scenario without dimensions: $(cat "$work/said")"
+ls "$work" | grep -q astra-sim- && fail "the scenario of a network is left over"
 [ "$failures" = 0 ]
