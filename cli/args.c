@@ -21,9 +21,10 @@ typedef struct option {
 #define FOR_FILE                                                                   \
     (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT |  \
      1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE | 1u << CLI_EXPECT | \
-     1u << CLI_IMPORT | 1u << CLI_ARENA | 1u << CLI_WHAT_IF)
-#define FOR_SCENARIO \
-    (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE | 1u << CLI_WHAT_IF)
+     1u << CLI_IMPORT | 1u << CLI_ARENA | 1u << CLI_WHAT_IF | 1u << CLI_HEADROOM)
+#define FOR_SCENARIO                                                                    \
+    (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE | 1u << CLI_WHAT_IF | \
+     1u << CLI_HEADROOM)
 #define FOR_JOBS (1u << CLI_SWEEP | 1u << CLI_ARENA | 1u << CLI_WHAT_IF)
 #define FOR_STEPS (1u << CLI_SHELL)
 #define FOR_PLUGIN                                                                          \
@@ -47,6 +48,10 @@ static const option_t options[] = {
     {"--slurm", false, 1u << CLI_SWEEP, NULL},
     {"--kind", true, 1u << CLI_PLOT | 1u << CLI_WHAT_IF, NULL},
     {"--at", true, 1u << CLI_WHAT_IF, NULL},
+    {"--response", true, 1u << CLI_HEADROOM, NULL},
+    {"--length", true, 1u << CLI_HEADROOM, NULL},
+    {"--mtu", true, 1u << CLI_HEADROOM, NULL},
+    {"--burst", true, 1u << CLI_HEADROOM, NULL},
     {"--x", true, 1u << CLI_PLOT, NULL},
     {"--y", true, 1u << CLI_PLOT, NULL},
     {"--app", true, 1u << CLI_PLOT | 1u << CLI_COMPARE, NULL},
@@ -90,7 +95,8 @@ static const option_t options[] = {
     {"--quiet", false, FOR_RUN | FOR_JOBS | 1u << CLI_IMPORT | 1u << CLI_CALIBRATE, NULL},
     {"--json", false,
      FOR_RUN | FOR_STEPS | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
-         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW | 1u << CLI_ARENA | 1u << CLI_WHAT_IF,
+         1u << CLI_EXPLAIN | 1u << CLI_LIST | 1u << CLI_SHOW | 1u << CLI_ARENA | 1u << CLI_WHAT_IF |
+         1u << CLI_HEADROOM,
      NULL},
     {"--no-hosts", false, 1u << CLI_IMPORT, NULL},
     {"--markdown", false, 1u << CLI_PARAMS | 1u << CLI_IMPORT, NULL},
@@ -122,6 +128,7 @@ static const struct {
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
     {"what-if", CLI_WHAT_IF, 1, 1, "one scenario, a name or a file"},
+    {"headroom", CLI_HEADROOM, 1, 1, "one scenario, a name or a file"},
     {"arena", CLI_ARENA, 0, 0, "no operand"},
     {"timeline", CLI_TIMELINE, 1, 1, "one result folder"},
     {"capture", CLI_CAPTURE, 1, SIZE_MAX, "cut, merge, split, convert or follow, and files"},
@@ -291,6 +298,10 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--idle-time", &args->idle_time},
         {"--junit", &args->junit},
         {"--at", &args->fail_at},
+        {"--response", &args->response},
+        {"--length", &args->length},
+        {"--mtu", &args->mtu},
+        {"--burst", &args->burst},
     };
     const struct {
         const char *name;

@@ -30,6 +30,7 @@ typedef enum cli_command {
     CLI_EXPECT,
     CLI_IMPORT,
     CLI_WHAT_IF,
+    CLI_HEADROOM,
     CLI_SHELL,
     CLI_HELP,
     CLI_VERSION,
@@ -93,6 +94,10 @@ typedef struct cli_args {
     const char *junit;    // expect: file of the report; NULL: not given
     const char *counters; // explain: a file of measured counters; NULL: not given
     const char *fail_at;  // what-if: --at; NULL: not given
+    const char *response; // headroom, as the next three; NULL: not given
+    const char *length;
+    const char *mtu;
+    const char *burst;
     bool quiet;
     bool json;
     bool markdown;         // params, import

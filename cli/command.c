@@ -5,6 +5,7 @@
 #include "cli/calibrate/calibrate.h"
 #include "cli/check.h"
 #include "cli/expect/expect.h"
+#include "cli/headroom/headroom.h"
 #include "cli/hpcc/hpcc.h"
 #include "cli/import/import.h"
 #include "cli/library.h"
@@ -271,6 +272,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_sweep(args);
     case CLI_WHAT_IF:
         return cli_command_what_if(args);
+    case CLI_HEADROOM:
+        return cli_command_headroom(args);
     case CLI_ARENA:
         return cli_command_arena(args);
     case CLI_CALIBRATE:

@@ -18,6 +18,7 @@ static const char help_program[] =
     "Prepare a run:\n"
     "  rocesim check SCENARIO               report errors, warnings and the expected cost\n"
     "  rocesim check WORKLOAD               count what a file of a workload holds\n"
+    "  rocesim headroom SCENARIO            measure the buffers that lossless classes need\n"
     "  rocesim topo SCENARIO                print the network as a Graphviz drawing\n"
     "  rocesim params [PATH | SCENARIO]     explain attributes, or a scenario's parameters\n"
     "  rocesim schema [scenario]            print attributes, fields and columns as JSON\n"
@@ -440,6 +441,27 @@ static const char help_what_if[] =
     "\n"
     "The exit status is 1 if a run failed. docs/what-if.md explains the rows and columns.\n";
 
+static const char help_headroom[] =
+    "rocesim headroom SCENARIO [--response TIME] [--length METRES] [--mtu BYTES]\n"
+    "                 [--burst BYTES] [-o DIR] [--json]\n"
+    "\n"
+    "Measures, by simulation of the worst case, the least headroom of a lossless class that\n"
+    "never drops, and the reserve that keeps its link busy, for each kind of switch port\n"
+    "of the scenario. The closed form, the vendor's formula and the configured values\n"
+    "stand beside them. Ports whose headroom is too small are named with what they lack.\n"
+    "\n"
+    "  --response TIME    Time in which a peer obeys a pause; otherwise switch.pfc.response.\n"
+    "  --length METRES    Length of all cables; otherwise the delay of each link.\n"
+    "  --mtu BYTES        Payload of the largest packets; otherwise nic.mtu.\n"
+    "  --burst BYTES      Also measure the XOFF threshold with which a burst of this size\n"
+    "                     causes no pause.\n"
+    "  -o DIR             Write DIR/SWITCH.json with corrected profiles of SONiC for each\n"
+    "                     switch (BUFFER_PROFILE).\n"
+    "  --set PATH=VALUE   Set an attribute of the scenario.\n"
+    "  --json             Print everything as JSON.\n"
+    "\n"
+    "The exit status is 1 if a port is unsafe. docs/headroom.md has the formulas.\n";
+
 static const char help_arena[] =
     "rocesim arena --cc NAME[,NAME...] [--quick] [-o DIR] [-j N] [--baseline FILE]\n"
     "              [--hidden-seed N] [--seeds N] [--cells NAME[,NAME...]] [--json]\n"
@@ -608,6 +630,8 @@ const char *cli_help_text(cli_command_t command)
         return help_sweep;
     case CLI_WHAT_IF:
         return help_what_if;
+    case CLI_HEADROOM:
+        return help_headroom;
     case CLI_ARENA:
         return help_arena;
     case CLI_CALIBRATE:

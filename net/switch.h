@@ -145,6 +145,8 @@ SIM_MUST_CHECK sim_err_t net_switch_check(const net_node_t *node, sim_message_t 
 // Return the bytes that the buffer holds now, and the part of them in headroom.
 uint64_t net_switch_buffer_bytes(const net_node_t *node);
 uint64_t net_switch_headroom_used_bytes(const net_node_t *node);
+// Returns the response time of peers at links of this rate, for which headroom is computed.
+sim_time_t net_switch_response_ps(const net_node_t *node, uint64_t rate_bps);
 // Returns the headroom of each lossless class of the port, given or computed. After net_build.
 uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port);
 

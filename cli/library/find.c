@@ -344,7 +344,7 @@ sim_err_t cli_library_resolve(cli_args_t *args, world_error_t *error)
 {
     const bool takes_scenario = args->command == CLI_RUN || args->command == CLI_CHECK ||
                                 args->command == CLI_TOPO || args->command == CLI_SERVE ||
-                                args->command == CLI_WHAT_IF;
+                                args->command == CLI_WHAT_IF || args->command == CLI_HEADROOM;
     const bool may_be_scenario =
         args->command == CLI_PARAMS && args->operand_count > 0 &&
         (cli_params_is_file(args->operands[0]) || cli_library_has(args->operands[0]));

@@ -91,6 +91,12 @@ uint64_t net_switch_headroom_bytes(uint64_t rate_bps, sim_time_t delay_ps, sim_t
     return in_time + 3 * frame + NET_FRAME_BYTES_MIN + NET_LINK_OVERHEAD_BYTES;
 }
 
+sim_time_t net_switch_response_ps(const net_node_t *node, uint64_t rate_bps)
+{
+    const sim_time_t given_ps = net_switch_config(node)->pfc_response_ps;
+    return given_ps == SIM_AUTO ? response_ps(rate_bps) : given_ps;
+}
+
 // Returns the headroom that the configuration of the port's link or of its switch gives; SIM_AUTO:
 // it is computed.
 static uint64_t given_headroom(const net_switch_t *sw, const net_port_t *port)
@@ -108,10 +114,8 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
     if (given_bytes != SIM_AUTO) {
         return given_bytes;
     }
-    const sim_time_t response = sw->config.pfc_response_ps == SIM_AUTO
-                                    ? response_ps(port->line->rate_bps)
-                                    : sw->config.pfc_response_ps;
-    return net_switch_headroom_bytes(port->line->rate_bps, port->line->delay_ps, response,
+    return net_switch_headroom_bytes(port->line->rate_bps, port->line->delay_ps,
+                                     net_switch_response_ps(&sw->node, port->line->rate_bps),
                                      port->node->net->frame_bytes_max);
 }
 
