@@ -489,7 +489,9 @@ static bool is_on_offer(const world_tree_t *root, const world_place_t *place)
 {
     const world_tree_t *const section = world__parameters_section(root);
     for (size_t i = 0; section != NULL && place->line > 0 && i < section->count; i++) {
-        const world_tree_t *const usual = world_tree_value(section->entries[i].value, "default");
+        const world_tree_t *const row = section->entries[i].value; // a path, or {path, default...}
+        const world_tree_t *const usual =
+            row->kind == WORLD_TREE_MAP ? world_tree_value(row, "default") : NULL;
         if (usual != NULL && usual->place.line == place->line &&
             usual->place.column == place->column &&
             strcmp(usual->place.origin, place->origin) == 0) {
