@@ -7,8 +7,8 @@
 #include "studio/server/backup.h"
 
 #include "studio/server/runs/consistency/agreement.h"
-#include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

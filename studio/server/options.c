@@ -49,6 +49,9 @@ static const char help[] =
     "  --run-memory BYTES  memory limit of a run, such as 500MB or 8GB (default 8GB)\n"
     "  --run-disk BYTES    limit of the files of a run (default 10GB)\n"
     "  --disk-free BYTES   free disk space that a new run needs (default 1GB)\n"
+    "  --user-files BYTES  quota of the files that a user uploads (default 1GB)\n"
+    "  --user-runs BYTES   quota of the files of a user's runs, with those in the trash (default\n"
+    "                      50GB)\n"
     "  --sql-time S        processor time of one SQL statement, in seconds (default 10)\n"
     "  --queue N           waiting runs allowed per user (default 2000)\n"
     "  --group N           runs allowed in one order (default 1000)\n"
@@ -94,6 +97,8 @@ static const option_t options[] = {
     {"--run-memory", AT(run_bytes_max), BYTES, UINT64_C(16) << 20, UINT64_C(1) << 50},
     {"--run-disk", AT(disk_bytes_max), BYTES, UINT64_C(1) << 16, UINT64_C(1) << 50},
     {"--disk-free", AT(disk_bytes_free), BYTES, 0, UINT64_C(1) << 50},
+    {"--user-files", AT(user_files_bytes), BYTES, 0, UINT64_C(1) << 50},
+    {"--user-runs", AT(user_run_bytes), BYTES, 0, UINT64_C(1) << 50},
     {"--sql-time", AT(sql_s_max), COUNT, 1, 3600},
     {"--queue", AT(queue_max), COUNT, 1, 1000000},
     {"--group", AT(group_max), COUNT, 1, 100000},
@@ -293,6 +298,8 @@ sim_err_t studio_arguments_parse(int argc, const char *const *argv, studio_argum
         .run_bytes_max = UINT64_C(8000000000),
         .disk_bytes_max = UINT64_C(10000000000),
         .disk_bytes_free = UINT64_C(1000000000),
+        .user_files_bytes = UINT64_C(1000000000),
+        .user_run_bytes = UINT64_C(50000000000),
         .sql_s_max = 10,
         .queue_max = 2000,
         .group_max = 1000,

@@ -7,6 +7,7 @@
 #include "studio/server/data/analysis/figure_child.h"
 #include "studio/server/data/data.h"
 #include "studio/server/data/query/sql_child.h"
+#include "studio/server/files/files.h"
 #include "studio/server/http/page.h"
 #include "studio/server/http/route.h"
 #include "studio/server/http/server.h"
@@ -19,8 +20,8 @@
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/queue.h"
-#include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 #include "studio/server/store/reserve.h"
 
 #include <errno.h>
@@ -40,8 +41,9 @@
 #define LOCK_PAUSE_MS 50L
 
 static const studio_route_t *const tables[] = {
-    studio_account_routes, studio_user_routes, studio_server_routes,   studio_document_routes,
-    studio_library_routes, studio_run_routes,  studio_run_file_routes, studio_data_routes,
+    studio_account_routes,  studio_user_routes,     studio_server_routes,
+    studio_document_routes, studio_library_routes,  studio_own_file_routes,
+    studio_run_routes,      studio_run_file_routes, studio_data_routes,
 };
 
 studio_route_t *studio_routes_join(void)
@@ -191,6 +193,7 @@ static void end_parts(studio_t *studio, studio_route_t *routes)
     studio_events_destroy(studio->events);
     studio_numbers_destroy(studio->numbers);
     studio_library_destroy(studio->library);
+    studio_files_destroy(studio->files);
     studio_store_close(studio->store);
     studio_reserve_destroy(studio->reserve);
     studio_logins_destroy(studio->logins);
@@ -198,11 +201,15 @@ static void end_parts(studio_t *studio, studio_route_t *routes)
     sim_free(routes);
 }
 
-static sim_err_t make_runs_folder(const studio_t *studio, sim_message_t *message)
+static sim_err_t make_folders(const studio_t *studio, sim_message_t *message)
 {
-    char *const path = sim_format("%s/runs", studio->options.data);
-    const sim_err_t result = make_folder(path, message);
-    sim_free(path);
+    static const char *const names[] = {"runs", "files"};
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < SIM_COUNT_OF(names) && result == SIM_OK; i++) {
+        char *const path = sim_format("%s/%s", studio->options.data, names[i]);
+        result = make_folder(path, message);
+        sim_free(path);
+    }
     return result;
 }
 
@@ -263,12 +270,13 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         studio->routes = routes;
         studio->logins = studio_logins_create();
         studio->page = studio_page_load(studio->options.page);
+        studio->files = studio_files_create(studio);
         studio->library = studio_library_load(studio->options.scenarios);
         studio->events = studio_events_create();
         studio->board = studio_board_create();
         studio->numbers = studio_numbers_create(studio);
         studio->runs = studio_runs_create(studio);
-        result = make_runs_folder(studio, message);
+        result = make_folders(studio, message);
     }
     if (result == SIM_OK) {
         studio->data = studio_data_create(studio);

@@ -51,6 +51,8 @@ typedef struct studio_options {
     uint64_t run_bytes_max;    // memory of one run
     uint64_t disk_bytes_max;   // files of one run
     uint64_t disk_bytes_free;  // free disk space that a new run needs
+    uint64_t user_files_bytes; // files that a user brought
+    uint64_t user_run_bytes;   // files of all runs of a user
     uint64_t sql_s_max;        // processor time of one SQL statement
     uint64_t queue_max;        // waiting runs of one user
     uint64_t group_max;        // runs of one order
@@ -68,6 +70,7 @@ struct studio_page;
 struct studio_route;
 struct studio_data;
 struct studio_library;
+struct studio_files;
 
 // Finds the user of a token or a session by its secret; returns false if it is not valid.
 typedef bool (*studio_find_user_fn)(struct studio *studio, const char *secret, studio_user_t *user);
@@ -83,6 +86,7 @@ typedef struct studio {
     struct studio_board *board;
     struct studio_numbers *numbers;
     struct studio_runs *runs;
+    struct studio_files *files;
     struct studio_library *library;
     struct studio_page *page;
     struct studio_data *data;          // owned by studio/server/data

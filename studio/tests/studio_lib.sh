@@ -100,10 +100,11 @@ until_imported() {
 
 # until_state RUN STATE...: waits for one of the states
 until_state() {
-    local run=$1 i state
+    local run=$1 i state=unknown
     shift
     for i in $(seq 6000); do
         api GET "runs/$run"
+        [ "$status" = 200 ] || break
         state=$(field state)
         case " $* " in *" $state "*) return 0 ;; esac
         sleep 0.1

@@ -130,10 +130,12 @@ static int check_body(studio_request_t *request, studio_response_t *response)
         return studio_response_error(response, 413,
                                      "the body is too large, expected at most %zu bytes", most);
     }
-    // An HTML form of another site cannot send this type.
-    if (size_bytes > 0 && (type == NULL || strncasecmp(type, "application/json", 16) != 0)) {
+    // An HTML form of another site cannot send these types.
+    const char *const wanted =
+        request->route->body == studio_body_file ? "application/octet-stream" : "application/json";
+    if (size_bytes > 0 && (type == NULL || strncasecmp(type, wanted, strlen(wanted)) != 0)) {
         return studio_response_error(
-            response, 415, "the body has the wrong type, expected Content-Type: application/json");
+            response, 415, "the body has the wrong type, expected Content-Type: %s", wanted);
     }
     return 0;
 }

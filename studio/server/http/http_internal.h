@@ -36,6 +36,11 @@ struct studio_request {
     char *body;
     size_t body_bytes;
     size_t body_capacity;
+    int body_fd;    // file of the body, if body_end is set
+    int body_error; // errno of a failed write
+    void *body_ctx; // argument of body_end
+    void (*body_end)(void *ctx);
+    studio_response_t *early; // an answer that waits until the body has been read; NULL: none
     json_t *json;
     struct {
         char *name;

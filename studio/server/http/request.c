@@ -11,6 +11,8 @@
 
 #define LISTED_MAX 32u
 
+const char studio_body_file[] = "the file, as application/octet-stream";
+
 studio_t *studio_request_studio(const studio_request_t *request)
 {
     return request->studio;
@@ -80,6 +82,30 @@ bool studio_request_query_is(const studio_request_t *request, const char *name)
 const json_t *studio_request_json(const studio_request_t *request)
 {
     return request->json;
+}
+
+void studio_request_keep_body(studio_request_t *request, int fd, void (*end)(void *ctx), void *ctx)
+{
+    SIM_CHECK(request->body_end == NULL && end != NULL);
+    request->body_fd = fd;
+    request->body_end = end;
+    request->body_ctx = ctx;
+}
+
+void *studio_request_body_ctx(const studio_request_t *request)
+{
+    return request->body_ctx;
+}
+
+int studio_request_body_error(const studio_request_t *request)
+{
+    return request->body_error;
+}
+
+uint64_t studio_request_body_bytes(const studio_request_t *request)
+{
+    const char *const length = studio_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return length == NULL ? 0 : strtoull(length, NULL, 10);
 }
 
 const char *studio_request_header(const studio_request_t *request, const char *name)
@@ -195,7 +221,7 @@ static int check_query(const studio_request_t *request, studio_response_t *respo
 int studio__request_parse(studio_request_t *request, studio_response_t *response)
 {
     const int status = check_query(request, response);
-    if (status != 0 || request->body_bytes == 0) {
+    if (status != 0 || request->body_bytes == 0 || request->route->body == studio_body_file) {
         return status;
     }
     json_error_t error;
@@ -215,6 +241,13 @@ void studio__request_destroy(studio_request_t *request)
     for (size_t i = 0; i < request->named_count; i++) {
         sim_free(request->named[i].name);
         sim_free(request->named[i].text);
+    }
+    if (request->body_end != NULL) {
+        request->body_end(request->body_ctx);
+    }
+    if (request->early != NULL) {
+        studio__response_fini(request->early);
+        sim_free(request->early);
     }
     json_decref(request->json);
     sim_free(request->body);

@@ -66,6 +66,11 @@ typedef struct studio_route {
     size_t body_bytes_max; // largest body, in bytes; 0: STUDIO_BODY_BYTES
 } studio_route_t;
 
+// The description of a body that is a file (application/octet-stream) and no JSON. The handler of
+// its route is called twice: before the body is read it calls studio_request_keep_body and returns
+// 0, or it answers; afterwards studio_request_body_ctx gives it what it kept.
+extern const char studio_body_file[];
+
 #define STUDIO_BODY_BYTES ((size_t)1 << 20)
 
 // -- asking
@@ -90,6 +95,15 @@ bool studio_request_query_number(const studio_request_t *request, const char *na
 bool studio_request_query_is(const studio_request_t *request, const char *name);
 // Returns the body, an object or array; NULL if none was sent.
 const json_t *studio_request_json(const studio_request_t *request);
+// Writes the body into the file instead of memory. end is called once with ctx when the request is
+// over, also if the client is gone.
+void studio_request_keep_body(studio_request_t *request, int fd, void (*end)(void *ctx), void *ctx);
+// Returns that ctx; NULL if there is none.
+void *studio_request_body_ctx(const studio_request_t *request);
+// Returns the errno of the first write of the body that failed; 0: it is complete.
+int studio_request_body_error(const studio_request_t *request);
+// Returns the length of the body in bytes as the client announced it.
+uint64_t studio_request_body_bytes(const studio_request_t *request);
 // Returns a header, or NULL if it was not sent.
 const char *studio_request_header(const studio_request_t *request, const char *name);
 // Returns the server's address as the client wrote it, "http://127.0.0.1:8080", to build links. The
@@ -141,6 +155,7 @@ void studio_response_header(studio_response_t *response, const char *name, const
 extern const studio_route_t studio_account_routes[];
 extern const studio_route_t studio_user_routes[];
 extern const studio_route_t studio_document_routes[];
+extern const studio_route_t studio_own_file_routes[];
 extern const studio_route_t studio_server_routes[];
 extern const studio_route_t studio_library_routes[];
 extern const studio_route_t studio_run_routes[];

@@ -26,6 +26,8 @@
 #define BODY_MS INT64_C(20000)   // for the body, plus 1 s per BODY_BYTES_PER_S
 #define BODY_BYTES_PER_S 65536u
 #define REAP_MS 1000
+// A refused file is read and dropped up to this length, so that its sender sees the answer.
+#define DROPPED_BYTES_MAX (UINT64_C(64) << 20)
 #define CONNECTION_BYTES ((size_t)32768) // libmicrohttpd's buffer for the headers
 #define TLS_FILE_BYTES_MAX 262144
 
@@ -198,13 +200,28 @@ static studio_response_t response_of(const studio_request_t *request)
     };
 }
 
+// Prepares a route whose body is a file. Returns true if the request was answered.
+static bool prepare(studio_request_t *request, studio_response_t *response, enum MHD_Result *result)
+{
+    if (request->route->body != studio_body_file ||
+        request->route->handler(request, response) == 0) {
+        return false;
+    }
+    if (studio_request_body_bytes(request) > DROPPED_BYTES_MAX) {
+        *result = send_response(request, response, false);
+        return true;
+    }
+    request->early = sim_alloc(sizeof(*request->early));
+    *request->early = *response;
+    return false;
+}
+
 // Checks the headers and answers all requests that need no handler. Returns true if the request was
 // answered; *result is then the result of sending.
 static bool begin(studio_server_t *server, studio_request_t *request, const char *method,
                   enum MHD_Result *result)
 {
     studio_response_t response = response_of(request);
-    const char *const length = studio_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const bool is_head = strcmp(method, "HEAD") == 0;
     request->begun = true;
     studio__note_address(request);
@@ -228,10 +245,10 @@ static bool begin(studio_server_t *server, studio_request_t *request, const char
             *result = send_response(request, &response, false);
             return true;
         }
-        const uint64_t body_bytes = length == NULL ? 0 : strtoull(length, NULL, 10);
+        const uint64_t body_bytes = studio_request_body_bytes(request);
         set_deadline(server, request->connection,
                      studio_clock_ms() + BODY_MS + (int64_t)(body_bytes / BODY_BYTES_PER_S) * 1000);
-        return false;
+        return prepare(request, &response, result);
     }
     int status = 405;
     if (strcmp(method, "GET") == 0 || is_head) {
@@ -244,12 +261,32 @@ static bool begin(studio_server_t *server, studio_request_t *request, const char
     return true;
 }
 
+// Writes a part of the body into its file. After a failure the rest is dropped.
+static void write_body(studio_request_t *request, const char *data, size_t size_bytes)
+{
+    while (size_bytes > 0 && request->body_error == 0) {
+        const ssize_t written = write(request->body_fd, data, size_bytes);
+        if (written < 0 && errno != EINTR) {
+            request->body_error = errno;
+        }
+        data += SIM_MAX(written, 0);
+        size_bytes -= (size_t)SIM_MAX(written, 0);
+    }
+}
+
 static bool take_body(studio_request_t *request, const char *data, size_t size_bytes)
 {
     const size_t most =
         request->route->body_bytes_max == 0 ? STUDIO_BODY_BYTES : request->route->body_bytes_max;
     if (size_bytes > most - request->body_bytes) {
         return false;
+    }
+    if (request->early != NULL || request->body_end != NULL) {
+        request->body_bytes += size_bytes;
+        if (request->early == NULL) {
+            write_body(request, data, size_bytes);
+        }
+        return true;
     }
     SIM_RESERVE(request->body, request->body_bytes + size_bytes, &request->body_capacity);
     memcpy(request->body + request->body_bytes, data, size_bytes);
@@ -261,6 +298,12 @@ static enum MHD_Result answer(studio_server_t *server, studio_request_t *request
 {
     studio_response_t response = response_of(request);
     set_deadline(server, request->connection, INT64_MAX);
+    if (request->early != NULL) {
+        const enum MHD_Result sent = send_response(request, request->early, false);
+        sim_free(request->early);
+        request->early = NULL;
+        return sent;
+    }
     int status = studio__request_parse(request, &response);
     if (status == 0) {
         status = request->route->handler(request, &response);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/library/check_child.c - the confined process that reads one scenario and answers
-// with its errors, warnings and topology.
+// with its errors, warnings and topology, and with errors in the settings of several runs.
+#include "studio/server/library/file_check.h"
 #include "studio/server/library/further_errors.h"
 #include "studio/server/library/order.h"
 #include "studio/server/library/scenario_check.h"
@@ -11,17 +12,19 @@
 #include "world/planned_transfers.h"
 #include "world/world.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CPU_S 12
 #define MEMORY_BYTES (UINT64_C(3) << 30)
 #define WARNINGS_MAX 200u
 #define SETTINGS_MAX 256u
-#define NODES_MAX 20000u // largest topology that the page draws
+#define INPUT_BYTES_MAX ((size_t)64 << 20) // the scenario and the settings of all runs
+#define NODES_MAX 20000u                   // largest topology that the page draws
 
 // -- errors: "FILE:LINE:COLUMN: what is wrong", and of settings "--set PATH=VALUE: what is wrong"
 
@@ -84,11 +87,33 @@ static json_t *warnings_of(const world_t *world)
 
 // -- what a run would be
 
-static uint64_t memory_bytes(void)
+// The file /proc/self/status, opened before the process is confined; -1: there is none. The usage
+// that getrusage knows begins with that of the server, which started this process.
+static uint64_t memory_bytes(int status)
 {
-    struct rusage usage = {0};
-    (void)getrusage(RUSAGE_SELF, &usage);
-    return (uint64_t)usage.ru_maxrss * 1024;
+    char text[4096] = "";
+    const ssize_t length = status < 0 ? 0 : pread(status, text, sizeof(text) - 1, 0);
+    const char *const peak = length <= 0 ? NULL : strstr(text, "VmHWM:");
+    return peak == NULL ? 0 : strtoull(peak + 6, NULL, 10) * 1024;
+}
+
+// Bytes of a row in result files, about as long as those of shipped scenarios.
+#define FLOW_BYTES 160.0
+#define FLOWS_MAX 1e7
+#define PORT_BYTES 110.0
+#define SERIES_BYTES 45.0
+#define HOP_BYTES 60.0
+#define FIXED_BYTES 65536.0 // of the files that each run has, and of its imported tables
+
+// Estimates the bytes of a run's files: tables, and their imported form, which is smaller.
+static double result_bytes(const world_t *world)
+{
+    const world_survey_t *const survey = world->survey;
+    const world_observed_t *const observed = &survey->observed;
+    const double flows = SIM_MIN((double)survey->transfers, FLOWS_MAX);
+    const double rows = flows * FLOW_BYTES + 2.0 * (double)net_link_count(world->net) * PORT_BYTES +
+                        observed->rows_written * SERIES_BYTES + observed->hop_rows * HOP_BYTES;
+    return FIXED_BYTES + 1.4 * rows + observed->capture_bytes;
 }
 
 static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *warnings)
@@ -106,16 +131,17 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
         (void)json_array_append_new(warnings, json_pack("{s:s}", "message", text));
         sim_free(text);
     }
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:s}", "hosts",
-                     (json_int_t)hosts, "interfaces", (json_int_t)world->nic_count, "switches",
-                     (json_int_t)(net_node_count(world->net) - hosts), "links",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:s}",
+                     "hosts", (json_int_t)hosts, "interfaces", (json_int_t)world->nic_count,
+                     "switches", (json_int_t)(net_node_count(world->net) - hosts), "links",
                      (json_int_t)net_link_count(world->net), "transfers",
                      (json_int_t)survey->transfers, "until_ns",
                      scenario->run.until_ps == SIM_TIME_NEVER
                          ? json_null()
                          : json_integer((json_int_t)(scenario->run.until_ps / SIM_PS_PER_NS)),
                      "packet_hops", survey->packet_hops, "wall_s", survey->wall_s, "memory_bytes",
-                     (json_int_t)(2 * used_bytes), "seed", (json_int_t)scenario->run.seed, "series",
+                     (json_int_t)(2 * used_bytes), "result_bytes", (json_int_t)result_bytes(world),
+                     "seed", (json_int_t)scenario->run.seed, "series",
                      (json_int_t)scenario->series_count, "captures",
                      (json_int_t)scenario->capture_count, "congestion_control",
                      scenario->nic_config.congestion_control);
@@ -124,17 +150,46 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
 // -- answering
 
 typedef struct input {
-    char *yaml; // the standard input, with a zero behind it
+    char *yaml; // with a zero behind it
     size_t size;
-    world_override_t overrides[SETTINGS_MAX];
+    json_t *runs;                             // lists of settings; NULL: one run without any
+    char *folder;                             // the setting of the folder where file names start
+    int status;                               // /proc/self/status
+    world_override_t overrides[SETTINGS_MAX]; // of the run that is being checked
     size_t count;
 } input_t;
 
-// Reads the standard input, at most as much as an order may contain.
+// Reads the standard input: the scenario, a zero byte, and the settings of the runs as JSON.
 static void read_input(input_t *input)
 {
-    input->yaml = sim_alloc(STUDIO_YAML_BYTES_MAX + 1);
-    input->size = fread(input->yaml, 1, STUDIO_YAML_BYTES_MAX, stdin);
+    size_t capacity = 0;
+    size_t length = 0;
+    size_t got = 0;
+    do {
+        SIM_RESERVE(input->yaml, length + 65536 + 1, &capacity);
+        got = fread(input->yaml + length, 1, 65536, stdin);
+        length += got;
+    } while (got > 0 && length < INPUT_BYTES_MAX);
+    input->yaml[length] = '\0';
+    input->size = strlen(input->yaml);
+    if (input->size < length) {
+        input->runs = json_loadb(input->yaml + input->size + 1, length - input->size - 1, 0, NULL);
+    }
+    input->size = SIM_MIN(input->size, STUDIO_YAML_BYTES_MAX);
+}
+
+// Selects the settings of a run.
+static void select_run(input_t *input, size_t run)
+{
+    const json_t *const set = json_array_get(input->runs, run);
+    input->overrides[0] = (world_override_t){.shown = "folder", .text = input->folder};
+    input->count = 1;
+    for (size_t i = 0; i < json_array_size(set) && input->count < SETTINGS_MAX; i++) {
+        const char *const text = json_string_value(json_array_get(set, i));
+        if (text != NULL) {
+            input->overrides[input->count++] = (world_override_t){.shown = text, .text = text};
+        }
+    }
 }
 
 static void print_json(json_t *json)
@@ -179,10 +234,10 @@ static int answer_topology(const world_t *world)
     return results_file_close(file, &error) == SIM_OK ? 0 : 1;
 }
 
-static int answer_check(const world_t *world)
+static int answer_check(const world_t *world, int status)
 {
     json_t *const warnings = warnings_of(world);
-    json_t *const estimate = estimate_json(world, memory_bytes(), warnings);
+    json_t *const estimate = estimate_json(world, memory_bytes(status), warnings);
     print_json(json_pack("{s:[], s:o, s:s, s:o}", "errors", "warnings", warnings, "name",
                          world->scenario->run.name, "estimate",
                          estimate == NULL ? json_null() : estimate));
@@ -204,7 +259,7 @@ static sim_err_t load(const input_t *input, world_scenario_t **scenario, world_e
                                     error);
 }
 
-static int build_and_answer(bool topology, const input_t *input)
+static int build_and_answer(bool topology, const input_t *input, bool *good)
 {
     world_scenario_t *scenario = NULL;
     world_t *world = NULL;
@@ -216,40 +271,127 @@ static int build_and_answer(bool topology, const input_t *input)
                             &error) != SIM_OK) {
         status = answer_error(input, &error);
     } else {
-        status = topology ? answer_topology(world) : answer_check(world);
+        status = topology ? answer_topology(world) : answer_check(world, input->status);
+        *good = true;
     }
     world_destroy(world);
     world_scenario_destroy(scenario);
     return fflush(stdout) == 0 ? status : 1;
 }
 
+// -- the settings of the other runs
+
+static double cpu_s(void)
+{
+    struct timespec used = {0};
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+// Prints the error of a run, with its settings if that is not plain.
+static void print_run_error(const input_t *input, size_t run, const world_error_t *error)
+{
+    json_t *const json = error_json(error->text);
+    if (json != NULL) {
+        (void)json_object_set(json, "set", json_array_get(input->runs, run));
+        print_json(json_pack("{s:[o], s:[]}", "errors", json, "warnings"));
+    }
+}
+
+// Reads a run, and builds it too if build is true. Returns false after printing its error.
+static bool check_run(input_t *input, size_t run, bool build)
+{
+    world_scenario_t *scenario = NULL;
+    world_t *world = NULL;
+    world_error_t error;
+    select_run(input, run);
+    sim_err_t result = load(input, &scenario, &error);
+    if (result == SIM_OK && build) {
+        result = world_create(scenario, WORLD_BUILD_ALL, &world, &error);
+    }
+    if (result != SIM_OK) {
+        print_run_error(input, run, &error);
+    }
+    world_destroy(world);
+    world_scenario_destroy(scenario);
+    return result == SIM_OK;
+}
+
+// Adds the settings of a run to those that were seen; returns whether one of them is new.
+static bool note_settings(json_t *seen, const json_t *set)
+{
+    bool is_new = false;
+    for (size_t i = 0; i < json_array_size(set); i++) {
+        const char *const text = json_string_value(json_array_get(set, i));
+        // Seeds change nothing that a check can see.
+        if (text != NULL && strncmp(text, "seed=", 5) != 0 && json_object_get(seen, text) == NULL) {
+            is_new = json_object_set_new(seen, text, json_true()) == 0;
+        }
+    }
+    return is_new;
+}
+
+// Reads all runs, and then builds those with a new value. A run is only begun if it will end before
+// the limit of processor time, unless it takes three times as long as the longest before it.
+static void check_others(input_t *input, double built_s)
+{
+    const size_t count = json_array_size(input->runs);
+    json_t *const seen = json_object();
+    bool good = true;
+    (void)note_settings(seen, json_array_get(input->runs, 0));
+    for (size_t i = 1; good && i < count && cpu_s() < CPU_S / 2.0; i++) {
+        good = check_run(input, i, false);
+    }
+    for (size_t i = 1; good && i < count; i++) {
+        const double begun_s = cpu_s();
+        if (!note_settings(seen, json_array_get(input->runs, i))) {
+            continue;
+        }
+        if (begun_s + 3 * built_s > CPU_S - 1.0) {
+            break;
+        }
+        good = check_run(input, i, true);
+        built_s = SIM_MAX(built_s, cpu_s() - begun_s);
+    }
+    json_decref(seen);
+}
+
 int studio_check_main(const char *const *arguments)
 {
-    input_t input = {.count = 0};
-    if (arguments[0] == NULL || arguments[1] == NULL || arguments[2] == NULL) {
-        return 2;
+    if (arguments[0] != NULL && strcmp(arguments[0], "file") == 0) {
+        return studio_file_check_main(arguments + 1);
     }
+    for (size_t i = 0; i < 4; i++) {
+        if (arguments[i] == NULL) {
+            return 2;
+        }
+    }
+    const char *const files[] = {arguments[2], NULL};
     const studio_confine_t confine = {
         .readable = arguments[1][0] == '\0' ? NULL : arguments[1],
+        .also_readable = arguments[2][0] == '\0' ? NULL : files,
         .memory_bytes = MEMORY_BYTES,
         .file_bytes = 0,
         .cpu_s = CPU_S,
     };
+    input_t input = {.status = open("/proc/self/status", O_RDONLY | O_CLOEXEC)};
     if (chdir("/") != 0 || !studio_confine(&confine)) {
         return 1;
     }
-    // Relative file names are allowed in scenarios of the library only; a user's scenario gets a
-    // folder that does not exist.
-    char *const folder =
-        sim_format("folder=%s", arguments[2][0] == '\0' ? "/nowhere" : arguments[2]);
-    input.overrides[input.count++] = (world_override_t){.shown = "folder", .text = folder};
-    for (const char *const *text = arguments + 3; *text != NULL && input.count < SETTINGS_MAX;
-         text++) {
-        input.overrides[input.count++] = (world_override_t){.shown = *text, .text = *text};
-    }
+    // Who has no files of their own gets a folder that does not exist.
+    input.folder = sim_format("folder=%s", arguments[3][0] == '\0' ? "/nowhere" : arguments[3]);
     read_input(&input);
-    const int status = build_and_answer(strcmp(arguments[0], "topology") == 0, &input);
+    select_run(&input, 0);
+    bool good = false;
+    const double begun_s = cpu_s();
+    const bool topology = strcmp(arguments[0], "topology") == 0;
+    const int status = build_and_answer(topology, &input, &good);
+    if (good && !topology) {
+        check_others(&input, cpu_s() - begun_s);
+        (void)fflush(stdout);
+    }
+    json_decref(input.runs);
     sim_free(input.yaml);
-    sim_free(folder);
+    sim_free(input.folder);
     return status;
 }

@@ -32,4 +32,18 @@ struct studio_library {
     size_t capacity;
 };
 
+// What a process that checks something printed.
+typedef struct studio__answer {
+    char *text; // freed with sim_free; no zero follows it
+    size_t length;
+    size_t capacity;
+    bool late;
+    const char *failure; // why nothing was checked; NULL: it was
+} studio__answer_t;
+
+// Runs `rocesim-studio` with this line when it is the user's turn, gives it the input, and returns
+// the status of waitpid.
+int studio__check_run(studio_library_t *library, int64_t user, const char *const *line,
+                      const char *input, size_t length, studio__answer_t *answer);
+
 #endif // STUDIO_SERVER_LIBRARY_LIBRARY_INTERNAL_H

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/library/routes.c - routes of the library, and of checking a scenario.
+#include "studio/server/files/files.h"
 #include "studio/server/http/body.h"
+#include "studio/server/library/file_check.h"
 #include "studio/server/library/library_internal.h"
 #include "studio/server/library/order.h"
 #include "studio/server/library/scenario_check.h"
@@ -54,54 +56,48 @@ static int get_entry(studio_request_t *request, studio_response_t *response)
 
 // -- checking
 
-// Reads the scenario, the settings and the library entry of a request; returns 0 or the status of
-// the answer.
+// Reads the scenario, the settings of its run and where file names start; returns 0 or the status
+// of the answer.
 static int take_scenario(studio_request_t *request, studio_response_t *response, const char **yaml,
-                         json_t **set, const char **library)
+                         json_t **runs, studio_place_t *place)
 {
     const studio_t *const studio = studio_request_studio(request);
     sim_message_t message;
     *yaml = studio_body_text(request, "yaml", STUDIO_YAML_BYTES_MAX);
-    *library = studio_body_text(request, "library", 512);
-    if (*library != NULL && studio_library_yaml(studio->library, *library) == NULL) {
-        return studio_response_error(response, 404, "library: the library has no such scenario");
+    const int status = studio_take_place(request, response, place);
+    if (status != 0) {
+        return status;
     }
-    if (*yaml == NULL && *library != NULL) {
-        *yaml = studio_library_yaml(studio->library, *library);
+    if (*yaml == NULL && place->library != NULL) {
+        *yaml = studio_library_yaml(studio->library, place->library);
     }
     if (*yaml == NULL) {
         return studio_response_error(response, 400,
                                      "expected yaml, a scenario of at most 512 KiB, or library");
     }
-    json_t *const runs =
-        studio_order_expand(studio_body_member(request, "set"), NULL, NULL, 1, &message);
-    if (runs == NULL) {
-        return studio_response_error(response, 400, "%s", message.text);
-    }
-    *set = json_incref(json_array_get(runs, 0));
-    json_decref(runs);
-    return 0;
+    *runs = studio_order_expand(studio_body_member(request, "set"), NULL, NULL, 1, &message);
+    return *runs == NULL ? studio_response_error(response, 400, "%s", message.text) : 0;
 }
 
 static int post_check(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
     const char *yaml;
-    const char *library;
-    json_t *set = NULL;
-    const int status = take_scenario(request, response, &yaml, &set, &library);
+    studio_place_t place;
+    json_t *runs = NULL;
+    const int status = take_scenario(request, response, &yaml, &runs, &place);
     if (status != 0) {
         return status;
     }
-    json_t *const checked = studio_check(studio, studio_request_user(request)->id, STUDIO_CHECK_ALL,
-                                         yaml, set, library);
+    json_t *const checked =
+        studio_check(studio, studio_request_user(request), STUDIO_CHECK_ALL, yaml, runs, &place);
     (void)json_object_set_new(checked, "limits",
                               json_pack("{s:I, s:I, s:I, s:I}", "wall_s",
                                         (json_int_t)studio->options.run_s_max, "memory_bytes",
                                         (json_int_t)studio->options.run_bytes_max, "result_bytes",
                                         (json_int_t)studio->options.disk_bytes_max, "runs",
                                         (json_int_t)studio->options.group_max));
-    json_decref(set);
+    json_decref(runs);
     return studio_response_json(response, 200, checked);
 }
 
@@ -109,17 +105,29 @@ static int post_topology(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
     const char *yaml;
-    const char *library;
-    json_t *set = NULL;
-    const int status = take_scenario(request, response, &yaml, &set, &library);
+    studio_place_t place;
+    json_t *runs = NULL;
+    const int status = take_scenario(request, response, &yaml, &runs, &place);
     if (status != 0) {
         return status;
     }
-    json_t *const topology = studio_check(studio, studio_request_user(request)->id,
-                                          STUDIO_CHECK_TOPOLOGY, yaml, set, library);
+    json_t *const topology = studio_check(studio, studio_request_user(request),
+                                          STUDIO_CHECK_TOPOLOGY, yaml, runs, &place);
     const bool good = json_array_size(json_object_get(topology, "errors")) == 0;
-    json_decref(set);
+    json_decref(runs);
     return studio_response_json(response, good ? 200 : 422, topology);
+}
+
+static int post_file_check(studio_request_t *request, studio_response_t *response)
+{
+    const char *const path = studio_body_text(request, "path", STUDIO_FILE_PATH_BYTES_MAX);
+    if (path == NULL) {
+        return studio_response_error(response, 400, "path: expected the name of a file");
+    }
+    json_t *const checked =
+        studio_file_check(studio_request_studio(request), studio_request_user(request), path);
+    return checked == NULL ? studio_response_error(response, 404, "you have no such file")
+                           : studio_response_json(response, 200, checked);
 }
 
 // -- the attribute tables
@@ -151,6 +159,11 @@ static const studio_parameter_t check_parameters[] = {
     {"yaml", STUDIO_IN_BODY, "string", false, "the scenario as YAML, at most 512 KiB"},
     {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario: [\"path=value\"...]"},
     {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder"},
+    {"folder", STUDIO_IN_BODY, "string", false, "folder of the user's own files where relative file names start; without library and folder: all of them"},
+    {0},
+};
+static const studio_parameter_t file_check_parameters[] = {
+    {"path", STUDIO_IN_BODY, "string", true, "name of an own file, with its folders"},
     {0},
 };
 
@@ -162,6 +175,9 @@ const studio_route_t studio_library_routes[] = {
     {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "Checks a scenario: its errors, warnings and size",
      check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, limits}",
      post_check, (size_t)1 << 20},
+    {"POST", "/api/v1/files/check", STUDIO_ROLE_USER, "Says what `rocesim check` finds in an own file", file_check_parameters, NULL,
+     "{path, kind, good, text}; kind: scenario, workload, capture or other; good is null for kinds that it does not check",
+     post_file_check, 4096},
     {"POST", "/api/v1/topology", STUDIO_ROLE_VIEWER, "Returns the network that a scenario builds", check_parameters, NULL,
      "{nodes, interfaces, links}, as topology.json; 422 {errors}", post_topology, (size_t)1 << 20},
     {"GET", "/api/v1/parameters", STUDIO_ROLE_VIEWER, "Lists all attributes: type, unit, range, default, help", NULL,

@@ -2,6 +2,7 @@
 // studio/server/library/scenario_check.c - asks a confined process to read a scenario.
 #include "studio/server/library/scenario_check.h"
 
+#include "studio/server/files/files.h"
 #include "studio/server/library/library_internal.h"
 #include "studio/server/process/spawn.h"
 
@@ -9,11 +10,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TIME_MS INT64_C(15000)
+// The child has a limit of processor time; this limit ends one that does not get any.
+#define WALL_MS INT64_C(600000)
 #define ANSWER_BYTES_MAX ((size_t)64 << 20) // fits the topology of a large network
 
 // A check takes memory and a processor, so few run at once and others wait. The limits per user
@@ -110,14 +113,7 @@ static bool ask(const char *const *line, asked_t *asked)
     return asked->process >= 0;
 }
 
-typedef struct answer {
-    char *text;
-    size_t length;
-    size_t capacity;
-    bool late;
-} answer_t;
-
-static bool take_some(answer_t *answer, int from)
+static bool take_some(studio__answer_t *answer, int from)
 {
     SIM_RESERVE(answer->text, answer->length + 65536, &answer->capacity);
     const ssize_t size = read(from, answer->text + answer->length, 65536);
@@ -125,11 +121,10 @@ static bool take_some(answer_t *answer, int from)
     return size > 0 && answer->length < ANSWER_BYTES_MAX;
 }
 
-// Writes the scenario and reads the answer at the same time, as far as the child is ready.
-static void talk(asked_t *asked, const char *yaml, answer_t *answer)
+// Writes the input and reads the answer at the same time, as far as the child is ready.
+static void talk(asked_t *asked, const char *input, size_t left, studio__answer_t *answer)
 {
-    const int64_t until_ms = studio_clock_ms() + TIME_MS;
-    size_t left = strlen(yaml);
+    const int64_t until_ms = studio_clock_ms() + WALL_MS;
     (void)fcntl(asked->to, F_SETFL, O_NONBLOCK);
     for (bool more = true; more;) {
         struct pollfd polled[2] = {{asked->from, POLLIN, 0}, {asked->to, POLLOUT, 0}};
@@ -146,8 +141,8 @@ static void talk(asked_t *asked, const char *yaml, answer_t *answer)
             continue;
         }
         if (asked->to >= 0 && polled[1].revents != 0) {
-            const ssize_t size = write(asked->to, yaml, left);
-            yaml += SIM_MAX(size, 0);
+            const ssize_t size = write(asked->to, input, left);
+            input += SIM_MAX(size, 0);
             left -= size > 0 ? (size_t)size : 0;
             left = size < 0 && errno != EAGAIN ? 0 : left; // the child reads no further
         }
@@ -157,10 +152,32 @@ static void talk(asked_t *asked, const char *yaml, answer_t *answer)
     }
 }
 
-static json_t *judge(const answer_t *answer, int status)
+// Parses the last complete answer: the child gives a second one if it finds an error later.
+static json_t *parse(const studio__answer_t *answer)
 {
-    json_t *const json =
-        answer->length == 0 ? NULL : json_loadb(answer->text, answer->length, 0, NULL);
+    json_t *last = NULL;
+    for (size_t at = 0; at < answer->length;) {
+        json_error_t error;
+        json_t *const next =
+            json_loadb(answer->text + at, answer->length - at, JSON_DISABLE_EOF_CHECK, &error);
+        if (next == NULL) {
+            break;
+        }
+        json_decref(last);
+        last = next;
+        at += (size_t)error.position;
+    }
+    return last;
+}
+
+static json_t *judge(const studio__answer_t *answer, int status)
+{
+    if (answer->failure != NULL) {
+        json_t *const failed = failure(answer->failure);
+        (void)json_object_set_new(failed, "busy", json_true());
+        return failed;
+    }
+    json_t *const json = parse(answer);
     if (json != NULL) {
         return json;
     }
@@ -171,64 +188,88 @@ static json_t *judge(const answer_t *answer, int status)
                    "large to be checked here");
 }
 
-static json_t *run_check(const char *const *line, const char *yaml)
+int studio__check_run(studio_library_t *library, int64_t user, const char *const *line,
+                      const char *input, size_t length, studio__answer_t *answer)
 {
     asked_t asked;
-    answer_t answer = {0};
     int status = 0;
-    if (!ask(line, &asked)) {
-        char *const text = sim_format("the process that checks scenarios could not be started: %s; "
-                                      "try again",
-                                      strerror(errno));
-        json_t *const json = failure(text);
-        sim_free(text);
-        return json;
+    const size_t place = enter(library, user);
+    if (place == STUDIO__CHECKS_MAX) {
+        answer->failure = "too many scenarios are being checked; try again";
+        return 0;
     }
-    talk(&asked, yaml, &answer);
-    if (answer.late) {
-        (void)kill(asked.process, SIGKILL);
+    if (ask(line, &asked)) {
+        talk(&asked, input, length, answer);
+        if (answer->late) {
+            (void)kill(asked.process, SIGKILL);
+        }
+        (void)close(asked.from);
+        if (asked.to >= 0) {
+            (void)close(asked.to);
+        }
+        while (waitpid(asked.process, &status, 0) < 0 && errno == EINTR) {
+        }
+    } else {
+        answer->failure = "the process that checks scenarios could not be started; try again";
     }
-    (void)close(asked.from);
-    if (asked.to >= 0) {
-        (void)close(asked.to);
-    }
-    while (waitpid(asked.process, &status, 0) < 0 && errno == EINTR) {
-    }
-    json_t *const json = judge(&answer, status);
-    sim_free(answer.text);
-    return json;
+    leave(library, place);
+    return status;
 }
 
-json_t *studio_check(studio_t *studio, int64_t user, studio_check_what_t what, const char *yaml,
-                     const json_t *set, const char *library)
+// Returns the folder that relative file names start from, with an absolute path; "": none.
+static char *start_of(const studio_t *studio, const studio_user_t *user,
+                      const studio_place_t *place)
 {
-    enum { FIXED = 5 };
-    const size_t count = json_array_size(set);
-    const char **const line = sim_alloc_array(FIXED + count + 1, sizeof(*line));
+    if (place->library == NULL) {
+        char *const own = studio_files_folder(studio, user->name, place->folder);
+        char *const whole = realpath(own, NULL);
+        char *const start = sim_strdup(whole == NULL ? "" : whole);
+        free(whole);
+        sim_free(own);
+        return start;
+    }
     char *const whole = realpath(studio->options.scenarios, NULL);
-    const char *const slash = library == NULL ? NULL : strrchr(library, '/');
-    char *const folder =
-        library == NULL
-            ? sim_strdup("")
-            : sim_format("%s/%.*s", whole, slash == NULL ? 0 : (int)(slash - library), library);
-    line[0] = "rocesim-studio";
-    line[1] = "check";
-    line[2] = what == STUDIO_CHECK_TOPOLOGY ? "topology" : "all";
-    line[3] = whole == NULL ? "" : whole;
-    line[4] = folder;
-    for (size_t i = 0; i < count; i++) {
-        line[FIXED + i] = json_string_value(json_array_get(set, i));
-    }
-    json_t *json = NULL;
-    const size_t place = enter(studio->library, user);
-    if (place < STUDIO__CHECKS_MAX) {
-        json = run_check(line, yaml);
-        leave(studio->library, place);
-    } else {
-        json = failure("too many scenarios are being checked; try again");
-    }
-    sim_free(folder);
+    const char *const slash = strrchr(place->library, '/');
+    char *const start =
+        sim_format("%s/%.*s", whole == NULL ? "" : whole,
+                   slash == NULL ? 0 : (int)(slash - place->library), place->library);
     free(whole);
-    sim_free(line);
+    return start;
+}
+
+json_t *studio_check(studio_t *studio, const studio_user_t *user, studio_check_what_t what,
+                     const char *yaml, const json_t *runs, const studio_place_t *place)
+{
+    char *const readable = realpath(studio->options.scenarios, NULL);
+    char *const own = studio_files_folder(studio, user->name, "");
+    char *const files = realpath(own, NULL);
+    char *const start = start_of(studio, user, place);
+    const char *const line[] = {"rocesim-studio",
+                                "check",
+                                what == STUDIO_CHECK_TOPOLOGY ? "topology" : "all",
+                                readable == NULL ? "" : readable,
+                                files == NULL ? "" : files,
+                                start,
+                                NULL};
+    // The scenario, a zero byte, the settings of each run.
+    char *const settings = json_dumps(runs, JSON_COMPACT);
+    const size_t yaml_bytes = strlen(yaml) + 1;
+    const size_t settings_bytes = settings == NULL ? 0 : strlen(settings);
+    char *const input = sim_alloc(yaml_bytes + settings_bytes + 1);
+    memcpy(input, yaml, yaml_bytes);
+    if (settings_bytes > 0) {
+        memcpy(input + yaml_bytes, settings, settings_bytes);
+    }
+    studio__answer_t answer = {0};
+    const int status = studio__check_run(studio->library, user->id, line, input,
+                                         yaml_bytes + settings_bytes, &answer);
+    json_t *const json = judge(&answer, status);
+    sim_free(answer.text);
+    sim_free(input);
+    free(settings);
+    sim_free(start);
+    free(files);
+    sim_free(own);
+    free(readable);
     return json;
 }

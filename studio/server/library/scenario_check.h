@@ -6,7 +6,7 @@
 #ifndef STUDIO_SERVER_LIBRARY_SCENARIO_CHECK_H
 #define STUDIO_SERVER_LIBRARY_SCENARIO_CHECK_H
 
-#include "studio/server/studio.h"
+#include "studio/server/library/place.h"
 
 #include <jansson.h>
 
@@ -15,15 +15,19 @@ typedef enum studio_check_what {
     STUDIO_CHECK_TOPOLOGY, // nodes and links
 } studio_check_what_t;
 
-// Checks a scenario for a user; user decides whose turn it takes. set is an array of "path=value",
-// or NULL. library names the scenario of the library that relative file names start from, or NULL.
-// Returns {"errors": [{message, line?, column?, after?}], ...}, never NULL, owned by the caller;
-// after: the error was found after the lines of earlier ones were blanked.
-json_t *studio_check(studio_t *studio, int64_t user, studio_check_what_t what, const char *yaml,
-                     const json_t *set, const char *library);
+// Checks a scenario for a user, with each of the runs' lists of settings ["path=value"...]. The
+// first run is built as a whole. The others are read, and those with a value that no run before had
+// are built, as far as processor time allows. Returns {"errors": [{message, line?, column?, after?,
+// set?}], busy?, ...}, never NULL, owned by the caller. after: the error was found after the lines
+// of earlier ones were blanked; set: the settings of the run that has it, if it is not the first;
+// busy: nothing was checked.
+json_t *studio_check(studio_t *studio, const studio_user_t *user, studio_check_what_t what,
+                     const char *yaml, const json_t *runs, const studio_place_t *place);
 
-// Runs in the confined process: reads the scenario from the standard input and prints the answer.
-// arguments: what, folder ("": none), "path=value"...
+// Runs in the confined process: reads the scenario and the runs' settings from the standard input
+// and prints the answer.
+// arguments: what, the library's folder, the user's files, the folder where file names start ("":
+// none).
 int studio_check_main(const char *const *arguments);
 
 #endif // STUDIO_SERVER_LIBRARY_SCENARIO_CHECK_H

@@ -4,6 +4,7 @@
 
 #include "studio/server/process/confine.h"
 #include "studio/server/process/spawn.h"
+#include "studio/server/store/folder.h"
 #include "studio/server/studio.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static char *number_text(uint64_t number)
     return sim_format("%" PRIu64, number);
 }
 
-enum { FIXED = 11 };
+enum { FIXED = 12 };
 
 pid_t studio_child_spawn(const studio_child_t *child, const char *const *arguments)
 {
@@ -51,8 +52,8 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
         number_text(child->disk_bytes_free),   number_text(child->ranks),
     };
     const char *const fixed[FIXED] = {"rocesim-studio", "child",         child->folder, numbers[0],
-                                      child->program,   child->readable, numbers[1],    numbers[2],
-                                      numbers[3],       numbers[4],      numbers[5]};
+                                      child->program,   child->readable, child->files,  numbers[1],
+                                      numbers[2],       numbers[3],      numbers[4],    numbers[5]};
     memcpy(line, fixed, sizeof(fixed));
     memcpy(line + FIXED, arguments, count * sizeof(*arguments));
     // The scripts of studies start this program.
@@ -155,9 +156,11 @@ static void write_exit(const watch_t *watch, int status)
 static void become_rocesim(const watch_t *watch)
 {
     const studio_child_t *const child = &watch->child;
+    const char *const files[] = {child->files, NULL};
     const studio_confine_t confine = {
         .writable = child->folder,
         .readable = child->readable[0] == '\0' ? NULL : child->readable,
+        .also_readable = child->files[0] == '\0' ? NULL : files,
         .program = child->program,
         .memory_bytes = child->memory_bytes,
         .file_bytes = child->disk_bytes,
@@ -280,11 +283,12 @@ static bool read_arguments(watch_t *watch, const char *const *arguments)
         .attempt = strtoll(arguments[1], NULL, 10),
         .program = arguments[2],
         .readable = arguments[3],
-        .time_s = strtoull(arguments[4], NULL, 10),
-        .memory_bytes = strtoull(arguments[5], NULL, 10),
-        .disk_bytes = strtoull(arguments[6], NULL, 10),
-        .disk_bytes_free = strtoull(arguments[7], NULL, 10),
-        .ranks = strtoull(arguments[8], NULL, 10),
+        .files = arguments[4],
+        .time_s = strtoull(arguments[5], NULL, 10),
+        .memory_bytes = strtoull(arguments[6], NULL, 10),
+        .disk_bytes = strtoull(arguments[7], NULL, 10),
+        .disk_bytes_free = strtoull(arguments[8], NULL, 10),
+        .ranks = strtoull(arguments[9], NULL, 10),
     };
     watch->arguments = arguments + FIXED - 2;
     return watch->arguments[0] != NULL && chdir(watch->child.folder) == 0;

@@ -16,6 +16,7 @@ typedef struct studio_child {
     int64_t attempt;
     const char *program;  // rocesim, which may be executed
     const char *readable; // folder that scenarios may read; "": none
+    const char *files;    // another one; "": none
     uint64_t time_s;
     uint64_t memory_bytes;
     uint64_t disk_bytes;
@@ -50,8 +51,5 @@ typedef struct studio_exit {
 } studio_exit_t;
 // Reads how an attempt ended; returns false if it has not ended.
 bool studio_exit_read(const char *folder, int64_t attempt, studio_exit_t *exit);
-
-// Returns the bytes of all files below a folder.
-uint64_t studio_folder_bytes(const char *folder);
 
 #endif // STUDIO_SERVER_PROCESS_CHILD_H

@@ -2,15 +2,10 @@
 // studio/server/process/child_files.c - reads who runs an attempt and how it ended.
 #include "studio/server/process/child.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define DEPTH_MAX 6u
 
 // Returns when a process began, in ticks since boot; 0 if it has ended. The value is read from
 // /proc/PID/stat, behind the process's name, which may contain any characters.
@@ -112,36 +107,4 @@ bool studio_exit_read(const char *folder, int64_t attempt, studio_exit_t *exit)
     take_text(json, "reason", exit->reason, sizeof(exit->reason));
     json_decref(json);
     return true;
-}
-
-static uint64_t bytes_below(int fd, unsigned depth)
-{
-    uint64_t total = 0;
-    DIR *const folder = fdopendir(fd);
-    if (folder == NULL) {
-        (void)close(fd);
-        return 0;
-    }
-    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        struct stat status;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
-            continue;
-        }
-        if (S_ISREG(status.st_mode)) {
-            total += (uint64_t)status.st_size;
-        } else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX) {
-            const int inner = openat(dirfd(folder), entry->d_name,
-                                     O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-            total += inner < 0 ? 0 : bytes_below(inner, depth + 1);
-        }
-    }
-    (void)closedir(folder);
-    return total;
-}
-
-uint64_t studio_folder_bytes(const char *folder)
-{
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? 0 : bytes_below(fd, 0);
 }

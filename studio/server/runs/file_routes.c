@@ -8,16 +8,15 @@
 #include "studio/server/runs/parts.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FILES_MAX 2000u
@@ -26,23 +25,6 @@
 #define PROGRESS_LINE_BYTES 1024
 #define LIVE_BYTES_MAX ((size_t)4 << 20)
 #define LIVE_TRIES 5
-
-// Opens a file below the folder; neither path nor links can lead outside. Returns -1 with errno.
-static int open_below(const char *folder, const char *path, uint64_t flags)
-{
-    const int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    const struct open_how how = {
-        .flags = flags | O_CLOEXEC | O_NONBLOCK,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-    };
-    const int opened = fd < 0 ? -1 : (int)syscall(SYS_openat2, fd, path, &how, sizeof(how));
-    const int reason = errno;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    errno = reason;
-    return opened;
-}
 
 static bool find(studio_request_t *request, studio_run_t *run)
 {
@@ -69,7 +51,7 @@ static int get_log(studio_request_t *request, studio_response_t *response)
     if (!studio_request_query_number(request, "tail", LOG_BYTES_MAX, 1, LOG_BYTES_MAX, &tail)) {
         return studio_response_error(response, 400, "tail: expected a number up to 4000000");
     }
-    const int fd = open_below(run.folder, "log", O_RDONLY);
+    const int fd = studio_open_below(run.folder, "log", O_RDONLY);
     struct stat status;
     if (fd < 0 || fstat(fd, &status) != 0) {
         if (fd >= 0) {
@@ -92,7 +74,7 @@ static int get_log(studio_request_t *request, studio_response_t *response)
 // Returns the text behind the line of progress, freed with sim_free; NULL if there is none.
 static char *read_live(const char *folder)
 {
-    const int fd = open_below(folder, "progress", O_RDONLY);
+    const int fd = studio_open_below(folder, "progress", O_RDONLY);
     struct stat status;
     if (fd < 0 || fstat(fd, &status) != 0 || status.st_size <= PROGRESS_LINE_BYTES) {
         if (fd >= 0) {
@@ -193,7 +175,7 @@ static int get_files(studio_request_t *request, studio_response_t *response)
         add_file(list, "", "scenario.yaml", &status);
     }
     sim_free(scenario);
-    const int fd = open_below(run.folder, "result", O_RDONLY | O_DIRECTORY);
+    const int fd = studio_open_below(run.folder, "result", O_RDONLY | O_DIRECTORY);
     if (fd >= 0) {
         list_folder(list, fd, "result/", 0);
     }
@@ -227,7 +209,7 @@ static int get_file(studio_request_t *request, studio_response_t *response)
         (strncmp(path, "result/", 7) != 0 && strcmp(path, "scenario.yaml") != 0)) {
         return not_there(response);
     }
-    const int fd = open_below(run.folder, path, O_RDONLY);
+    const int fd = studio_open_below(run.folder, path, O_RDONLY);
     if (fd < 0) {
         return not_there(response);
     }

@@ -2,11 +2,12 @@
 // studio/server/runs/finish.c - starts runs, records how they ended, and describes them as JSON.
 #include "studio/server/runs/finish.h"
 
+#include "studio/server/files/files.h"
 #include "studio/server/http/target.h"
 #include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/study.h"
-#include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 #include "studio/server/store/reserve.h"
 
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define MESSAGE_BYTES 2000u
+#define LEFT_BYTES_MIN ((uint64_t)1 << 20) // for the message of a run that has no room
 
 // -- beginning
 
@@ -93,10 +95,33 @@ static uint64_t ranks_of(const studio_t *studio, const json_t *limits)
     return SIM_MIN(ranks, studio->options.run_ranks);
 }
 
+uint64_t studio_runs_bytes(studio_t *studio, int64_t user)
+{
+    // The files of runs that a study made are the study's own.
+    return (uint64_t)studio_store_int(
+        studio->store, 0,
+        "SELECT coalesce(sum(size_bytes), 0) FROM runs r WHERE owner = ? AND (made_by IS NULL"
+        " OR NOT EXISTS (SELECT 1 FROM runs s WHERE s.id = r.made_by))",
+        "i", user);
+}
+
+// Returns the bytes that the owner of a run may still fill with files of runs.
+static uint64_t left_of(studio_t *studio, int64_t run)
+{
+    const uint64_t quota = studio->options.user_run_bytes;
+    const uint64_t used = studio_runs_bytes(
+        studio,
+        studio_store_int(studio->store, 0, "SELECT owner FROM runs WHERE id = ?", "i", run));
+    return used < quota ? SIM_MAX(quota - used, LEFT_BYTES_MIN) : LEFT_BYTES_MIN;
+}
+
 pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
 {
-    studio_rows_t *const rows = studio_rows_open(
-        studio->store, "SELECT overrides, library, limits, study FROM runs WHERE id = ?", "i", run);
+    studio_rows_t *const rows =
+        studio_rows_open(studio->store,
+                         "SELECT r.overrides, r.library, r.limits, r.study, r.folder, u.name"
+                         " FROM runs r JOIN users u ON u.id = r.owner WHERE r.id = ?",
+                         "i", run);
     if (!studio_rows_next(rows)) {
         (void)studio_rows_close(rows);
         return -1;
@@ -104,7 +129,11 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     json_t *const overrides = json_loads(studio_rows_text(rows, 0), 0, NULL);
     char *const study =
         studio_rows_text(rows, 3) == NULL ? NULL : sim_strdup(studio_rows_text(rows, 3));
-    char *const library = library_folder(studio, studio_rows_text(rows, 1));
+    char *const own = studio_files_folder(studio, studio_rows_text(rows, 5), "");
+    char *const library =
+        studio_rows_is_null(rows, 1) && !studio_rows_is_null(rows, 4)
+            ? studio_files_folder(studio, studio_rows_text(rows, 5), studio_rows_text(rows, 4))
+            : library_folder(studio, studio_rows_text(rows, 1));
     json_t *const limits = json_loads(studio_rows_text(rows, 2), 0, NULL);
     (void)studio_rows_close(rows);
     const uint64_t ranks = ranks_of(studio, limits);
@@ -112,6 +141,7 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     char *const folder = realpath(relative, NULL);
     char *const program = realpath(studio->options.program, NULL);
     char *const readable = realpath(studio->options.scenarios, NULL);
+    char *const files = study == NULL ? realpath(own, NULL) : NULL;
     char *const from = library[0] == '\0' ? NULL : realpath(library, NULL);
     char **const arguments = study == NULL
                                  ? arguments_of(studio, overrides, from == NULL ? "" : from, ranks)
@@ -121,9 +151,10 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
         .attempt = attempt,
         .program = program == NULL ? studio->options.program : program,
         .readable = readable == NULL ? "" : readable,
+        .files = files == NULL ? "" : files,
         .time_s = (uint64_t)json_integer_value(json_object_get(limits, "time_s")),
         .memory_bytes = (uint64_t)json_integer_value(json_object_get(limits, "memory_bytes")),
-        .disk_bytes = studio->options.disk_bytes_max,
+        .disk_bytes = SIM_MIN(studio->options.disk_bytes_max, left_of(studio, run)),
         .disk_bytes_free = studio->options.disk_bytes_free,
         .ranks = study == NULL ? ranks : 1,
     };
@@ -131,6 +162,8 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     free_arguments(arguments);
     sim_free(study);
     free(from);
+    free(files);
+    sim_free(own);
     free(readable);
     free(program);
     free(folder);
@@ -200,7 +233,8 @@ static char *message_of(const studio_exit_t *exit, const char *folder, bool of_s
         return sim_strdup("stopped at the run's memory limit");
     }
     if (strcmp(exit->reason, "disk") == 0) {
-        return sim_strdup("stopped because the run's files reached the limit");
+        return sim_strdup("stopped because the run's files reached the limit, or all files of "
+                          "your runs their quota");
     }
     if (strcmp(exit->reason, "full") == 0 ||
         (full && exit->status != 0 && exit->signal == 0 && log[0] == '\0')) {
@@ -346,6 +380,7 @@ json_t *studio_run_row_json(studio_t *studio, const studio_rows_t *rows)
     (void)json_object_set_new(json, "attempt", json_integer(studio_rows_int(rows, 18)));
     (void)json_object_set_new(json, "study", text_json(rows, 19));
     (void)json_object_set_new(json, "made_by", number_json(rows, 20));
+    (void)json_object_set_new(json, "folder", text_json(rows, 21));
     if (starting || strcmp(state, "running") == 0) {
         add_progress(studio, studio_rows_int(rows, 0), json);
     }

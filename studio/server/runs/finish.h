@@ -10,6 +10,9 @@
 
 struct studio_rows;
 
+// Returns the bytes that the runs of a user take, with those in the trash.
+uint64_t studio_runs_bytes(studio_t *studio, int64_t user);
+
 // Starts an attempt; returns the process that watches it, or -1.
 pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt);
 
@@ -25,6 +28,6 @@ json_t *studio_run_row_json(studio_t *studio, const struct studio_rows *rows);
 #define STUDIO_RUN_COLUMNS                                                                  \
     "r.id, r.run_group, r.name, r.owner, u.name, r.shared, r.state, r.ended, r.message, "   \
     "r.notes, r.overrides, library, r.cancelling, r.created_ms, r.started_ms, r.ended_ms, " \
-    "r.size_bytes, r.trashed_ms, r.attempt, r.study, r.made_by"
+    "r.size_bytes, r.trashed_ms, r.attempt, r.study, r.made_by, r.folder"
 
 #endif // STUDIO_SERVER_RUNS_FINISH_H

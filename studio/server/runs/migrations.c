@@ -46,6 +46,12 @@ static const char second[] =
     "CREATE INDEX runs_made_by ON runs(made_by) WHERE made_by IS NOT NULL;";
 // For the queue, which asks when a user was served last.
 static const char third[] = "CREATE INDEX runs_served ON runs(owner, started_ms);";
+// The folder of the owner's files where file names of the scenario start; '': the top.
+static const char fourth[] = "ALTER TABLE runs ADD COLUMN folder TEXT;";
 // clang-format on
 
-const studio_migration_t studio_run_migrations[] = {{1, first}, {2, second}, {3, third}, {0, NULL}};
+const studio_migration_t studio_run_migrations[] = {{1, first},
+                                                    {2, second},
+                                                    {3, third},
+                                                    {4, fourth},
+                                                    {0, NULL}};

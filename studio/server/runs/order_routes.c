@@ -15,8 +15,8 @@
 #include "studio/server/runs/parts.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/study.h"
-#include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +36,8 @@ typedef struct order {
     const studio_user_t *user;
     const char *name;
     char *yaml;
-    const char *entry; // name in the library, or NULL
-    const char *study; // name of a study instead of a scenario, or NULL
+    studio_place_t place; // where its file names start
+    const char *study;    // name of a study instead of a scenario, or NULL
     json_t *runs;
     bool shared;
     char *limits; // JSON text
@@ -81,11 +81,12 @@ static char *folder_of(const studio_t *studio, int64_t run)
 static json_t *label_of(const order_t *order, int64_t run)
 {
     const size_t index = (size_t)(run - order->first);
-    json_t *const label = json_pack(
-        "{s:s, s:s, s:I, s:O, s:o, s:I, s:s*, s:s*}", "name", order->name, "owner",
-        order->user->name, "group", (json_int_t)order->group, "set",
-        json_array_get(order->runs, index), "limits", json_loads(order->limits, 0, NULL),
-        "created_ms", (json_int_t)studio_now_ms(), "library", order->entry, "study", order->study);
+    json_t *const label =
+        json_pack("{s:s, s:s, s:I, s:O, s:o, s:I, s:s*, s:s*, s:s*}", "name", order->name, "owner",
+                  order->user->name, "group", (json_int_t)order->group, "set",
+                  json_array_get(order->runs, index), "limits", json_loads(order->limits, 0, NULL),
+                  "created_ms", (json_int_t)studio_now_ms(), "library", order->place.library,
+                  "study", order->study, "folder", order->place.folder);
     SIM_CHECK(label != NULL);
     return label;
 }
@@ -167,11 +168,11 @@ static bool insert_run(studio_t *studio, const order_t *order, size_t index)
     const bool good = studio_store_do(
         studio->store,
         "INSERT INTO runs(id, run_group, name, owner, shared, state, overrides,"
-        " library, limits, created_ms, study)"
-        " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
-        "iisiisssis", order->first + (int64_t)index, order->group, order->name, order->user->id,
-        (int64_t)order->shared, overrides == NULL ? "[]" : overrides, order->entry, order->limits,
-        studio_now_ms(), order->study);
+        " library, limits, created_ms, study, folder)"
+        " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)",
+        "iisiisssiss", order->first + (int64_t)index, order->group, order->name, order->user->id,
+        (int64_t)order->shared, overrides == NULL ? "[]" : overrides, order->place.library,
+        order->limits, studio_now_ms(), order->study, order->place.folder);
     free(overrides);
     return good;
 }
@@ -194,9 +195,9 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
     studio_t *const studio = studio_request_studio(request);
     const char *const yaml = studio_body_text(request, "yaml", STUDIO_YAML_BYTES_MAX);
     int64_t document = 0;
-    order->entry = studio_body_text(request, "library", 512);
-    if (order->entry != NULL && studio_library_yaml(studio->library, order->entry) == NULL) {
-        return studio_response_error(response, 404, "library: the library has no such scenario");
+    const int status = studio_take_place(request, response, &order->place);
+    if (status != 0) {
+        return status;
     }
     if (!studio_body_number(request, "document", 0, 1, INT64_MAX, &document)) {
         return studio_response_error(response, 400, "document: expected a number");
@@ -205,8 +206,8 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
         order->yaml = sim_strdup(yaml);
     } else if (document != 0) {
         order->yaml = studio_document_yaml(studio, order->user, document);
-    } else if (order->entry != NULL) {
-        order->yaml = sim_strdup(studio_library_yaml(studio->library, order->entry));
+    } else if (order->place.library != NULL) {
+        order->yaml = sim_strdup(studio_library_yaml(studio->library, order->place.library));
     }
     if (order->yaml == NULL) {
         return studio_response_error(response, document != 0 ? 404 : 400,
@@ -250,11 +251,14 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
 // Refuses a scenario that the run would refuse, and names the place of the error.
 static int check(studio_t *studio, studio_response_t *response, const order_t *order)
 {
-    json_t *const checked = studio_check(studio, order->user->id, STUDIO_CHECK_ALL, order->yaml,
-                                         json_array_get(order->runs, 0), order->entry);
+    json_t *const checked = studio_check(studio, order->user, STUDIO_CHECK_ALL, order->yaml,
+                                         order->runs, &order->place);
     const json_t *const error = json_array_get(json_object_get(checked, "errors"), 0);
     int status = 0;
-    if (error != NULL) {
+    if (json_object_get(checked, "busy") != NULL) {
+        status = studio_response_error(response, 503, "%s",
+                                       json_string_value(json_object_get(error, "message")));
+    } else if (error != NULL) {
         const char *const message = json_string_value(json_object_get(error, "message"));
         status = studio_response_error_at(
             response, 422, (int)json_integer_value(json_object_get(error, "line")),
@@ -277,13 +281,20 @@ static size_t settings_bytes(const json_t *runs)
     return total;
 }
 
-// Checks that the user's queue has room for the runs of the order.
+// Checks that the user's queue and quota have room for the runs of the order.
 static int check_queue(studio_t *studio, studio_response_t *response, const order_t *order)
 {
     const int64_t waiting = studio_store_int(studio->store, 0,
                                              "SELECT count(*) FROM runs WHERE owner = ?"
                                              " AND state = 'queued'",
                                              "i", order->user->id);
+    const uint64_t taken = studio_runs_bytes(studio, order->user->id);
+    if (taken >= studio->options.user_run_bytes) {
+        return studio_response_error(response, 507,
+                                     "the files of your runs take %" PRIu64 " of %" PRIu64
+                                     " bytes; delete runs and empty the trash",
+                                     taken, studio->options.user_run_bytes);
+    }
     if ((uint64_t)waiting + json_array_size(order->runs) > studio->options.queue_max) {
         return studio_response_error(
             response, 429,
@@ -465,13 +476,20 @@ int studio__post_again(studio_request_t *request, studio_response_t *response)
     order.yaml = studio_read_text(path, STUDIO_YAML_BYTES_MAX);
     sim_free(path);
     order.name = json_string_value(json_object_get(json, "name"));
-    order.entry = json_string_value(json_object_get(json, "library"));
+    order.place.library = json_string_value(json_object_get(json, "library"));
+    order.place.folder = json_string_value(json_object_get(json, "folder"));
+    if (order.place.folder == NULL && order.study == NULL) {
+        order.place.folder = "";
+    }
     order.runs = json_array();
     (void)json_array_append(order.runs, json_object_get(json, "set"));
     int status = order.yaml == NULL && order.study == NULL
                      ? studio_response_error(response, 404,
                                              "the scenario of this run is missing in its folder")
                      : take_limits(request, response, &order);
+    if (status == 0 && order.study == NULL) {
+        status = check(studio, response, &order);
+    }
     if (status == 0) {
         status = keep(request, response, &order);
     }

@@ -293,6 +293,7 @@ static const studio_parameter_t order_parameters[] = {
     {"yaml", STUDIO_IN_BODY, "string", false, "the scenario as YAML; alternatives are document, library and study"},
     {"document", STUDIO_IN_BODY, "integer", false, "number of a saved scenario"},
     {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder"},
+    {"folder", STUDIO_IN_BODY, "string", false, "folder of the user's own files where relative file names start; without library and folder: all of them"},
     {"study", STUDIO_IN_BODY, "string", false, "name of a study of the library, which makes runs of its own"},
     {"quick", STUDIO_IN_BODY, "boolean", false, "true: the study makes fewer and shorter runs"},
     {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario, or parameters of the study: [\"path=value\"...]"},
@@ -327,7 +328,7 @@ static const studio_parameter_t delete_parameters[] = {
 
 static const char run_answer[] =
     "{id, group, name, owner: {id, name}, shared, state, cancelling, ended, message, notes, seed, set, library, "
-    "has_result, created_ms, started_ms, ended_ms, size_bytes, trashed_ms, attempt, study, made_by, progress?, eta_s?, live?}";
+    "has_result, created_ms, started_ms, ended_ms, size_bytes, trashed_ms, attempt, study, made_by, folder, progress?, eta_s?, live?}";
 
 const studio_route_t studio_run_routes[] = {
     {"GET", "/api/v1/runs", STUDIO_ROLE_VIEWER, "Lists the runs that the user may see, newest first", list_parameters, NULL,

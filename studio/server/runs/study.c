@@ -6,8 +6,8 @@
 #include "studio/server/process/child.h"
 #include "studio/server/runs/consistency/label.h"
 #include "studio/server/runs/consistency/numbers.h"
-#include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 #include "studio/server/store/reserve.h"
 
 #include <dirent.h>

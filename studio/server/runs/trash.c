@@ -4,61 +4,13 @@
 #include "studio/server/runs/trash.h"
 
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 #include "studio/server/store/reserve.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define DEPTH_MAX 8u
+#define TRIES 100
 #define AUDIT_ENTRIES_MAX INT64_C(1000000)
-
-// Returns false with the reason of the first failure in errno.
-static bool remove_inner(int fd, unsigned depth)
-{
-    DIR *const folder = fdopendir(fd);
-    int reason = folder == NULL ? errno : 0; // of the first failure
-    if (folder == NULL) {
-        (void)close(fd);
-        errno = reason;
-        return false;
-    }
-    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        const char *const name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-            continue;
-        }
-        const int inner =
-            openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        bool good;
-        if (inner < 0) {
-            good = unlinkat(dirfd(folder), name, 0) == 0;
-        } else if (depth == DEPTH_MAX) {
-            (void)close(inner);
-            good = false;
-            errno = ELOOP;
-        } else {
-            good =
-                remove_inner(inner, depth + 1) && unlinkat(dirfd(folder), name, AT_REMOVEDIR) == 0;
-        }
-        reason = good || reason != 0 ? reason : errno;
-    }
-    (void)closedir(folder);
-    errno = reason;
-    return reason == 0;
-}
-
-bool studio_folder_remove(const char *path)
-{
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
-        return errno == ENOENT;
-    }
-    return remove_inner(fd, 0) && rmdir(path) == 0;
-}
 
 bool studio_trash_remove(studio_t *studio, int64_t run)
 {
@@ -75,6 +27,9 @@ bool studio_trash_remove(studio_t *studio, int64_t run)
     // The folder goes first: a row without a folder can be removed later, a folder without a row
     // never.
     bool good = studio_folder_remove(folder);
+    for (int i = 0; !good && errno == ENOTEMPTY && i < TRIES; i++) {
+        good = studio_folder_remove(folder); // an import wrote into it meanwhile
+    }
     const int reason = good ? 0 : errno;
     good = good && studio_store_do(studio->store, "DELETE FROM runs WHERE id = ?", "i", run);
     sim_free(folder);

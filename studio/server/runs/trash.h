@@ -15,8 +15,5 @@ void studio_trash_empty(studio_t *studio);
 // Removes a run for good. Returns false if that failed: errno says why its files could not be
 // removed, and is 0 if the run was just restored or the database could not be written.
 bool studio_trash_remove(studio_t *studio, int64_t run);
-// Removes a folder and all in it, without following links. Returns false with errno if something is
-// left.
-bool studio_folder_remove(const char *path);
 
 #endif // STUDIO_SERVER_RUNS_TRASH_H

@@ -5,7 +5,7 @@
 // program gets the result folders as links named after the runs, because legends show these names.
 #include "studio/server/data/analysis/figure_child.h"
 #include "studio/server/data/handlers.h"
-#include "studio/server/runs/trash.h"
+#include "studio/server/store/folder.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -10,6 +10,7 @@
 #include "studio/server/runs/consistency/numbers.h"
 #include "studio/server/runs/finish.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -99,15 +100,16 @@ static bool insert_entry(studio_t *studio, int64_t run, const json_t *label, con
         studio_store_do(studio->store,
                         "INSERT INTO runs(id, run_group, name, owner, shared, state, overrides,"
                         " library, limits, attempt, created_ms, started_ms, size_bytes, study,"
-                        " made_by) VALUES (?, ?, ?, ?, 0, 'running', ?, ?, ?, ?, ?,"
-                        " nullif(?, 0), ?, ?, nullif(?, 0))",
-                        "iisisssiiiisi", run, group, name, owner, set,
+                        " made_by, folder) VALUES (?, ?, ?, ?, 0, 'running', ?, ?, ?, ?, ?,"
+                        " nullif(?, 0), ?, ?, nullif(?, 0), ?)",
+                        "iisisssiiiisis", run, group, name, owner, set,
                         json_string_value(json_object_get(label, "library")), limits,
                         SIM_MAX(attempt, 1), created,
                         attempt == 0 ? INT64_C(0) : changed_ms(folder, "begun", attempt, 0),
                         (int64_t)studio_folder_bytes(folder),
                         json_string_value(json_object_get(label, "study")),
-                        (int64_t)json_integer_value(json_object_get(label, "made_by")));
+                        (int64_t)json_integer_value(json_object_get(label, "made_by")),
+                        json_string_value(json_object_get(label, "folder")));
     free(limits);
     free(set);
     sim_free(name);

@@ -4,8 +4,8 @@
 
 #include "studio/server/runs/consistency/label.h"
 #include "studio/server/runs/consistency/numbers.h"
-#include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

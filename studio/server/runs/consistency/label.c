@@ -3,6 +3,7 @@
 #include "studio/server/runs/consistency/label.h"
 
 #include "studio/server/accounts/accounts.h"
+#include "studio/server/files/files.h"
 #include "studio/server/http/target.h"
 #include "studio/server/library/order.h"
 
@@ -34,6 +35,16 @@ static void take_text(json_t *to, const json_t *from, const char *name)
     if (text != NULL && length > 0 && length <= NAME_BYTES_MAX && strlen(text) == length &&
         studio_text_is_clean(text, length)) {
         (void)json_object_set(to, name, (json_t *)(uintptr_t)value);
+    }
+}
+
+// "" is the top of the user's files.
+static void take_folder(json_t *to, const json_t *from)
+{
+    json_t *const value = json_object_get(from, "folder");
+    const char *const text = json_string_value(value);
+    if (text != NULL && (text[0] == '\0' || studio_files_path_refuse(text) == NULL)) {
+        (void)json_object_set(to, "folder", value);
     }
 }
 
@@ -83,6 +94,7 @@ json_t *studio_label_read(const char *folder)
     take_text(label, from, "owner");
     take_text(label, from, "library");
     take_text(label, from, "study");
+    take_folder(label, from);
     take_number(label, from, "group");
     take_number(label, from, "created_ms");
     take_number(label, from, "made_by");

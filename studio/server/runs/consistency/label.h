@@ -13,7 +13,8 @@
 // A folder with this file belongs to a transaction that has not committed yet.
 #define STUDIO_UNCOMMITTED "uncommitted"
 
-// Writes the label {name, owner, group, set, limits, created_ms, library?, study?, made_by?}; owner
+// Writes the label {name, owner, group, set, limits, created_ms, library?, study?, folder?,
+// made_by?}; owner
 // is the user's name. Returns false with errno if that failed.
 SIM_MUST_CHECK bool studio_label_write(const char *folder, const json_t *label);
 // Returns the label, owned by the caller. Members that are no valid values are absent: a run can

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/library/place.h - where relative file names in a scenario start.
+#ifndef STUDIO_SERVER_LIBRARY_PLACE_H
+#define STUDIO_SERVER_LIBRARY_PLACE_H
+
+#include "studio/server/http/route.h"
+
+typedef struct studio_place {
+    const char *library; // beside this scenario of the library; or NULL
+    const char *folder;  // otherwise in this folder of the user's own files; "": the top
+} studio_place_t;
+
+// Reads the members library and folder of a request; returns 0 or the status of the answer.
+int studio_take_place(studio_request_t *request, studio_response_t *response,
+                      studio_place_t *place);
+
+#endif // STUDIO_SERVER_LIBRARY_PLACE_H
