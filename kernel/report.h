@@ -84,6 +84,7 @@ typedef struct sim_total {
     const char *line;  // of the summary on the terminal: "PFC"
     const char *words; // the words behind the number in that line: "pauses"
     bool swept;        // a column of sweeps that name no columns
+    bool rare;         // left out of digests while it is 0, and of the terminal with its line
 } sim_total_t;
 
 struct sim_report_table {

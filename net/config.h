@@ -81,6 +81,7 @@ typedef struct net_link_config {
     // receives it, and for what the other node sends. 0, SIM_AUTO: switch.pfc.headroom.
     uint64_t headroom_bytes;
     uint64_t backward_headroom_bytes;
+    bool flits; // frames have no preamble, FCS or gap: a link of accelerators (net/scale_up.h)
 } net_link_config_t;
 
 // Returns the rate of the frames that the link's second node sends.

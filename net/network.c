@@ -50,7 +50,7 @@ static bool same_config(const net_link_config_t *a, const net_link_config_t *b)
            a->reorder_delay_ps == b->reorder_delay_ps &&
            sim_ratio_same(a->duplicate_rate, b->duplicate_rate) &&
            a->headroom_bytes == b->headroom_bytes &&
-           a->backward_headroom_bytes == b->backward_headroom_bytes;
+           a->backward_headroom_bytes == b->backward_headroom_bytes && a->flits == b->flits;
 }
 
 // Returns the number of a stored copy of config: that of the link added before if it is equal, else

@@ -72,6 +72,7 @@ struct net_node {
     uint32_t planes : 8;     // of a host: consecutive ports that are one NIC's; 0, 1: each is a NIC
     uint32_t forwarder : 24; // of a node that forwards: its place among them, after net_build
     net_t *net;
+    struct net_accelerators *accelerators; // of a host (net/scale_up.h); NULL: none are nodes
     net_node_built_fn built;
     const net_forward_ops_t *forward; // NULL: a host
 };

@@ -80,6 +80,10 @@ typedef struct net_packet {
             bool addressed : 1;   // a WRITE that has a RETH whatever its opcode
         };
         net_pfc_t pfc; // of a PFC frame; so it needs only this line, and its flags stay 0
+        struct {
+            struct net_put *put;   // message that its packets are of
+            uint32_t wanted_bytes; // of requests of loads; 0: it has data
+        } train;                   // between accelerators (net/scale_up.h); its flags stay 0
     };
 } net_packet_t;
 

@@ -67,6 +67,10 @@ typedef struct net_port_rare {
     net_watchdog_counters_t watchdog[NET_PRIORITIES];
     uint64_t trimmed[NET_PRIORITIES]; // packets that lost their payload here, by class before
     int64_t deficit_bytes[NET_PRIORITIES];
+    uint64_t credit_waits;     // times that a virtual channel waited for credits
+    sim_time_t credit_wait_ps; // total time of these waits
+    uint64_t retries;          // damaged packets that the link sent again
+    sim_time_t retry_ps;       // time that the link lost so
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
     uint64_t degraded_bps; // rate during a `degraded` fault; 0: the link's own rate

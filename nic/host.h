@@ -6,6 +6,7 @@
 #include "net/nodes.h"
 #include "net/paths.h"
 #include "net/ports.h"
+#include "net/scale_up.h"
 #include "nic/config.h"
 #include "nic/counters.h"
 #include "nic/live_qps.h"

@@ -461,6 +461,13 @@ static void nic_init(nic_t *nic)
     }
 }
 
+static void accelerator_arrived(net_node_t *host, uint32_t port, void *message, void *ctx)
+{
+    (void)port;
+    (void)ctx;
+    net_put_arrived(host, message);
+}
+
 static void host_built(net_node_t *node)
 {
     nic_host_t *const host = nic__host_of(node);
@@ -477,8 +484,11 @@ static void host_built(net_node_t *node)
     for (uint32_t i = 0; i < host->nic_count; i++) {
         nic_init(&host->nics[i]);
     }
-    host->one_port =
-        node->port_count == 1 && host->steps == NULL && !sim_ties_by_insertion(&node->sim);
+    if (net_accelerator_count(node) > 0) {
+        host->message_fn = accelerator_arrived;
+    }
+    host->one_port = node->port_count == 1 && host->steps == NULL && host->message_fn == NULL &&
+                     !sim_ties_by_insertion(&node->sim);
     host->one_stepping = node->port_count == 1 && host->steps != NULL;
 }
 
@@ -561,6 +571,7 @@ static void host_destroy(sim_node_t *node)
     nic__steps_destroy(host);
     sim_free(host->notices);
     give_config(host->config);
+    net_scale_up_free(&host->node);
     net_node_fini(&host->node);
     sim_free(host);
 }

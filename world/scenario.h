@@ -9,6 +9,7 @@
 #include "apps/app.h"
 #include "apps/processes.h"
 #include "compat/hpcc/rules.h"
+#include "net/scale_up.h"
 #include "topologies/topology.h"
 #include "world/graph.h"
 #include "world/override.h"
@@ -80,6 +81,7 @@ typedef struct world_scenario {
     world_outputs_config_t outputs;
     world_fast_forward_config_t fast_forward;
     net_config_t network;
+    net_scale_up_config_t scale_up;
     void **network_parts; // of the registry's parts of the network: their config structs
     size_t network_part_count;
     void **own_nodes; // of the registry's kinds of nodes: their config structs

@@ -245,9 +245,9 @@ static net_line_t *make_line(const net_t *net, const net_link_config_t *config, 
     *line = (net_line_t){
         .rate_bps = rate_bps,
         .delay_ps = config->delay_ps,
-        .gap_ps = net->framing->gap_bytes * ps_bits / rate_bps,
+        .gap_ps = config->flits ? 0 : net->framing->gap_bytes * ps_bits / rate_bps,
         .exact_ps_per_byte = exact_ps <= UINT32_MAX ? (uint32_t)exact_ps : 0,
-        .overhead_bytes = net->framing->overhead_bytes,
+        .overhead_bytes = config->flits ? 0 : net->framing->overhead_bytes,
         .timing = net->timing,
         .config = config,
     };

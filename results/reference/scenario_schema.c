@@ -328,6 +328,7 @@ json_t *results_scenario_schema_json(const world_registry_t *registry)
     put(schema, "outputs", of_table(&world_outputs_config_attrs));
     put(schema, "fast-forward", of_table(&world_fast_forward_config_attrs));
     put(schema, "network", network_section(registry));
+    put(schema, "scale-up", of_table(&net_scale_up_attrs));
     put(schema, "hpcc", of_table(&compat_hpcc_config_attrs));
     put(schema, "programs", of_table(&app_programs_attrs));
     put(schema, "link", link_section(false));

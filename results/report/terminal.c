@@ -282,20 +282,42 @@ static void print_pause_roots(const results_t *results, FILE *out)
     }
 }
 
+static uint64_t total_of(const results_t *results, const results_summary_field_t *field)
+{
+    uint64_t value;
+    SIM_CHECK(field->kind == RESULTS_FIELD_WHOLE);
+    memcpy(&value, (const char *)results + field->offset, sizeof(value));
+    return value;
+}
+
+// Returns whether a line is left out because all of its numbers are 0.
+static bool is_left_out(const results_t *results, const results_summary_field_t *fields,
+                        size_t count, const char *line)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].line != NULL && strcmp(fields[i].line, line) == 0 &&
+            (!fields[i].rare || total_of(results, &fields[i]) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Prints the totals that have their words in this line: "  ECN       3 packets marked".
 static void print_totals(const results_t *results, const results_summary_field_t *fields,
                          size_t count, const char *line, FILE *out)
 {
     const char *separator = "";
+    if (is_left_out(results, fields, count, line)) {
+        return;
+    }
     fprintf(out, "  %-9s ", line);
     for (size_t i = 0; i < count; i++) {
         if (fields[i].line == NULL || strcmp(fields[i].line, line) != 0) {
             continue;
         }
         world_text_t text;
-        uint64_t value;
-        SIM_CHECK(fields[i].kind == RESULTS_FIELD_WHOLE);
-        memcpy(&value, (const char *)results + fields[i].offset, sizeof(value));
+        const uint64_t value = total_of(results, &fields[i]);
         fputs(separator, out);
         if (strcmp(fields[i].unit, "ps") == 0) {
             fputs(world_format_time(&text, value), out);

@@ -53,6 +53,7 @@ static const results_column_t port_columns[] = {
          "rates.from_ps to rates.until_ps of summary.json",
          port_utilisation),
     COUNTERS("drops"),
+    COUNTERS("credits"),
     APART_CLASSES("queue_prio%u_bytes_max", "bytes",
                   "maximum number of frame bytes of the class that waited at the port", classes,
                   net_class_t, bytes_max),

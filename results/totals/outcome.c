@@ -38,8 +38,11 @@ static void add_port(sim_digest_t *digest, const net_port_t *port, sim_time_t en
             continue;
         }
         if (!metric->per_priority) {
-            sim_digest_add(
-                digest, port->counted ? net_port_metric_read(metric, port, UINT8_MAX, end_ps) : 0);
+            const uint64_t value =
+                port->counted ? net_port_metric_read(metric, port, UINT8_MAX, end_ps) : 0;
+            if (value != 0 || !metric->total.rare) {
+                sim_digest_add(digest, value);
+            }
         } else if (net_port_metric_read_classes(metric, port, end_ps, values)) {
             for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
                 sim_digest_add(digest, values[p]);

@@ -5,8 +5,7 @@
 #include "world/construct/fast_forward.h"
 #include "world/overlays.h"
 
-// Returns whether processes of this machine take part, whose states the engine does not know.
-static bool has_programs(const world_scenario_t *scenario)
+bool world__has_programs(const world_scenario_t *scenario)
 {
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         if (strcmp(scenario->traffic[i].ops->name, "programs") == 0) {
@@ -20,16 +19,17 @@ static bool has_programs(const world_scenario_t *scenario)
 static const char *barred(const world_t *world)
 {
     const world_scenario_t *const scenario = world->scenario;
-    return !scenario->fast_forward.memo                  ? "memo: off"
-           : scenario->run.ties != WORLD_TIES_ROTOR      ? "ties"
-           : scenario->network.draws != NET_DRAWS_PACKET ? "network.draws"
-           : scenario->steps                             ? "sessions"
-           : has_programs(scenario)                      ? "programs"
-           : world->skips.barred != NULL                 ? world->skips.barred
-           : scenario->traffic_count > 1                 ? "several traffic entries"
-           : scenario->capture_count > 0                 ? "captures"
-           : scenario->series_count > 0                  ? "samplers"
-                                                         : NULL;
+    return !scenario->fast_forward.memo                       ? "memo: off"
+           : scenario->run.ties != WORLD_TIES_ROTOR           ? "ties"
+           : scenario->network.draws != NET_DRAWS_PACKET      ? "network.draws"
+           : scenario->steps                                  ? "sessions"
+           : world__has_programs(scenario)                    ? "programs"
+           : world->skips.barred != NULL                      ? world->skips.barred
+           : scenario->scale_up.model != NET_SCALE_UP_FORMULA ? "scale-up"
+           : scenario->traffic_count > 1                      ? "several traffic entries"
+           : scenario->capture_count > 0                      ? "captures"
+           : scenario->series_count > 0                       ? "samplers"
+                                                              : NULL;
 }
 
 void world__skips_begin(world_t *world)
@@ -58,6 +58,6 @@ bool world__skips_periods(const world_scenario_t *scenario)
 {
     return scenario->fast_forward.mode == WORLD_SKIP_EXACT && !scenario->steps &&
            scenario->run.ties == WORLD_TIES_ROTOR && scenario->network.draws == NET_DRAWS_PACKET &&
-           !has_programs(scenario) && !has_steps(scenario) && scenario->capture_count == 0 &&
-           scenario->series_count == 0;
+           scenario->scale_up.model == NET_SCALE_UP_FORMULA && !world__has_programs(scenario) &&
+           !has_steps(scenario) && scenario->capture_count == 0 && scenario->series_count == 0;
 }

@@ -7,6 +7,8 @@
 
 // Takes the settings of `fast-forward`. skips.barred is kept if it is set.
 void world__skips_begin(world_t *world);
+// Returns whether processes of this machine take part, whose states the engine does not know.
+bool world__has_programs(const world_scenario_t *scenario);
 // Returns whether a run in one process may skip periods within messages.
 bool world__skips_periods(const world_scenario_t *scenario);
 

@@ -20,6 +20,7 @@
 #include "kernel/ranks.h"
 #include "net/message.h"
 #include "nic/transport.h"
+#include "topologies/scale_up.h"
 #include "topologies/topology_file.h"
 
 #include <stdio.h>
@@ -74,7 +75,7 @@ static void plan_link(const net_node_t *a, const net_node_t *b, net_link_config_
 {
     const world_t *const world = ctx;
     const world_scenario_t *const scenario = world->scenario;
-    if (scenario->topology != NULL && scenario->link_map != NULL) {
+    if (scenario->topology != NULL && scenario->link_map != NULL && !config->flits) {
         apply_link_map(scenario->link_map, config);
     }
     for (size_t i = 0; i < scenario->link_count; i++) {
@@ -279,11 +280,9 @@ static void seat(world_t *world)
     net_let_go(world->net);
 }
 
-// Builds the nodes and links of the scenario's topology.
-static sim_err_t build_topology(world_t *world, sim_message_t *message)
+static topo_plan_t plan_of(world_t *world)
 {
-    const world_scenario_t *const scenario = world->scenario;
-    const topo_plan_t plan = {
+    return (topo_plan_t){
         .net = world->net,
         .switch_config = plan_switch,
         .own_switch = plan_own,
@@ -295,6 +294,38 @@ static sim_err_t build_topology(world_t *world, sim_message_t *message)
         .fits = fits,
         .ctx = world,
     };
+}
+
+// Adds the accelerators of hosts and their switches, if they are to be nodes.
+static sim_err_t build_scale_up(world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    if (scenario->scale_up.model != NET_SCALE_UP_PACKETS) {
+        return SIM_OK;
+    }
+    const world_tree_t *const map = world_tree_value(scenario->root, "scale-up");
+    const world_place_t place = world_locate(map, "scale-up", "model");
+    const char *const refusal =
+        sim_ranks(world->sim) != NULL ? "a run in one process: ranks do not share accelerators"
+        : scenario->network.model == NET_MODEL_MESSAGE ? "network.model: packet"
+        : world__has_programs(scenario)                ? "traffic without programs"
+                                                       : NULL;
+    if (refusal != NULL) {
+        return world_fail(error, SIM_ERR_INVALID, &place, "scale-up.model: packets, expected %s",
+                          refusal);
+    }
+    const topo_plan_t plan = plan_of(world);
+    sim_message_t message;
+    const sim_err_t result = topo_scale_up_build(&plan, &scenario->scale_up, &message);
+    return result == SIM_OK ? SIM_OK
+                            : world_fail(error, result, &place, "scale-up.%s", message.text);
+}
+
+// Builds the nodes and links of the scenario's topology.
+static sim_err_t build_topology(world_t *world, sim_message_t *message)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    const topo_plan_t plan = plan_of(world);
     return scenario->topology != NULL
                ? scenario->topology->build(&plan, scenario->topology_config, message)
                : topo_graph_build(scenario->graph.topo, &plan, message);
@@ -362,7 +393,10 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     if (result != SIM_OK) {
         return topology_failed(world, result, &message, error);
     }
-    result = check_parts(world, error);
+    result = build_scale_up(world, error);
+    if (result == SIM_OK) {
+        result = check_parts(world, error);
+    }
     if (result != SIM_OK) {
         return result;
     }

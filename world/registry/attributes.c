@@ -47,6 +47,7 @@ size_t world_attr_tables(const world_registry_t *registry, const sim_attr_table_
             add(&list, parts[i].attrs);
         }
     }
+    add(&list, &net_scale_up_attrs);
     add(&list, &compat_hpcc_config_attrs);
     add(&list, &app_programs_attrs);
     for (const topo_ops_t *const *ops = world_registry_topologies(registry); *ops != NULL; ops++) {

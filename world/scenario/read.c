@@ -212,6 +212,22 @@ static sim_err_t take_network(world_scenario_t *scenario, const world_tree_t *ma
     return world_bind(map, "network", &targets, NULL, error);
 }
 
+static sim_err_t take_scale_up(world_scenario_t *scenario, const world_tree_t *map,
+                               world_error_t *error)
+{
+    const world_targets_t targets = world_targets_one(&net_scale_up_attrs, &scenario->scale_up);
+    sim_err_t result = world_bind(map, "scale-up", &targets, NULL, error);
+    sim_message_t message;
+    if (result == SIM_OK) {
+        result = net_scale_up_check(&scenario->scale_up, &message);
+        if (result != SIM_OK) {
+            const world_place_t place = world_locate(map, "scale-up", message.about);
+            return world_fail(error, result, &place, "scale-up.%s", message.text);
+        }
+    }
+    return result;
+}
+
 static sim_err_t take_hpcc(world_scenario_t *scenario, const world_tree_t *map,
                            world_error_t *error)
 {
@@ -356,6 +372,7 @@ static const section_t sections[] = {
     {"fast-forward", take_fast_forward, false},
     {"plugins", take_plugins, true},
     {"network", take_network, false},
+    {"scale-up", take_scale_up, false},
     {"hpcc", take_hpcc, false},
     {"programs", take_programs, false},
     {"link", take_link, false},
@@ -496,6 +513,7 @@ sim_err_t world_scenario_create(const world_registry_t *registry, world_document
     sim_attrs_default(&net_config_attrs, &made->network);
     make_network_parts(made);
     world__own_nodes_init(made);
+    sim_attrs_default(&net_scale_up_attrs, &made->scale_up);
     sim_attrs_default(&compat_hpcc_config_attrs, &made->hpcc);
     sim_attrs_default(&app_programs_attrs, &made->programs_config);
     sim_attrs_default(&net_link_config_attrs, &made->link);

@@ -216,6 +216,7 @@ char *world_scenario_resolved(const world_scenario_t *scenario)
     add_plugins(document, root, scenario);
     const world_targets_t network = world__targets_network(scenario);
     world_unbind(document, add_map(document, root, "network"), "network", &network);
+    fill(document, add_map(document, root, "scale-up"), &net_scale_up_attrs, &scenario->scale_up);
     fill(document, add_map(document, root, "hpcc"), &compat_hpcc_config_attrs, &scenario->hpcc);
     fill(document, add_map(document, root, "programs"), &app_programs_attrs,
          &scenario->programs_config);

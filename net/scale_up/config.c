@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/scale_up/config.c - the attributes of scale-up networks, and the sizes of their protocols.
+// docs/models/scale-up.md has the sources.
+#include "net/scale_up.h"
+
+#include <inttypes.h>
+
+// How a protocol packs messages.
+typedef struct protocol {
+    uint64_t rate_bps;     // of an accelerator in one direction
+    uint64_t switches;     // that an accelerator is linked to
+    uint32_t packet_bytes; // payload of the largest packet
+    uint32_t header_bytes; // of each packet on the link
+    uint32_t grain_bytes;  // in which payload is sent
+    sim_ratio_t framing;   // bytes on the link for a byte of packets
+} protocol_t;
+
+static const protocol_t protocols[NET_SCALE_UP_PROTOCOLS] = {
+    [NET_SCALE_UP_NVLINK] = {.rate_bps = UINT64_C(3600000000000),
+                             .switches = 4,
+                             .packet_bytes = 256,
+                             .header_bytes = 16,
+                             .grain_bytes = 16,
+                             .framing = {1, 1}},
+    [NET_SCALE_UP_UALINK] = {.rate_bps = UINT64_C(3200000000000),
+                             .switches = 4,
+                             .packet_bytes = 256,
+                             .header_bytes = 14,
+                             .grain_bytes = 32,
+                             .framing = {640, 628}},
+    [NET_SCALE_UP_SUE] = {.rate_bps = UINT64_C(6400000000000),
+                          .switches = 8,
+                          .packet_bytes = 4096,
+                          .header_bytes = 44,
+                          .grain_bytes = 1,
+                          .framing = {1, 1}},
+};
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    SIM_ATTR("scale-up.model", ENUM, net_scale_up_config_t, model,
+             .default_text = "formula", .choices = "formula|packets",
+             .help = "how messages between accelerators of one host take their time; formula: "
+                     "senders' links alone, shared equally; packets: accelerators and their "
+                     "switches are nodes of the network"),
+    SIM_ATTR("scale-up.protocol", ENUM, net_scale_up_config_t, protocol,
+             .default_text = "nvlink", .choices = "nvlink|ualink|sue",
+             .help = "headers and flits of packets between accelerators, and the defaults of rates "
+                     "and switches"),
+    SIM_ATTR("scale-up.accelerators", COUNT, net_scale_up_config_t, accelerators,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "4096",
+             .help = "number of accelerators of each host; auto: one for each of its NICs"),
+    SIM_ATTR("scale-up.switches", COUNT, net_scale_up_config_t, switches,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "64",
+             .help = "number of scale-up switches of each host, each linked to all its "
+                     "accelerators; auto: 4 for nvlink and ualink, 8 for sue"),
+    SIM_ATTR("scale-up.rate", RATE, net_scale_up_config_t, rate_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps",
+             .help = "rate of an accelerator's links to all scale-up switches together, in one "
+                     "direction; auto: 3600Gbps for nvlink (H100), 3200Gbps for ualink, 6400Gbps "
+                     "for sue"),
+    SIM_ATTR("scale-up.delay", TIME, net_scale_up_config_t, delay_ps,
+             .default_text = "200ns", .min_text = "1ps", .max_text = "1s",
+             .help = "time of a hop between accelerators without that of its bytes: a link, and "
+                     "the way through the switch or accelerator behind it"),
+    SIM_ATTR("scale-up.memory-delay", TIME, net_scale_up_config_t, memory_ps,
+             .default_text = "300ns", .min_text = "1ps", .max_text = "1s",
+             .help = "time between a program and the scale-up links of its accelerator, in each "
+                     "direction"),
+    SIM_ATTR("scale-up.packet", BYTES, net_scale_up_config_t, packet_bytes,
+             .default_text = "256", .min_text = "16", .max_text = "4096",
+             .help = "payload of a packet between accelerators; 256: the largest request of NVLink "
+                     "and UALink, and how much SUE aggregates"),
+    SIM_ATTR("scale-up.train", BYTES, net_scale_up_config_t, train_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "16", .max_text = "32KiB",
+             .help = "payload of consecutive packets of one message that are simulated as one; "
+                     "auto: 16 packets, or less where credits are few"),
+    SIM_ATTR("scale-up.credits", BYTES, net_scale_up_config_t, credit_bytes,
+             .default_text = "64KiB", .min_text = "64", .max_text = "1GiB",
+             .help = "room for packets of each virtual channel behind each scale-up link, for "
+                     "which the sender has credits"),
+    SIM_ATTR("scale-up.error-rate", RATIO, net_scale_up_config_t, error_rate,
+             .default_text = "0", .min_text = "0", .max_text = "0.5",
+             .help = "share of packets between accelerators that a link damages, and sends again "
+                     "with all that followed them"),
+    SIM_ATTR("scale-up.retry-delay", TIME, net_scale_up_config_t, retry_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "0s", .max_text = "1s",
+             .help = "time from the end of a damaged packet to its repetition by the link; auto: "
+                     "twice scale-up.delay"),
+    SIM_ATTR("scale-up.loads", BYTES, net_scale_up_config_t, loads_bytes,
+             .default_text = "1MiB", .min_text = "256", .max_text = "1GiB",
+             .help = "maximum number of bytes that an accelerator has asked others for by loads "
+                     "and not got yet"),
+    SIM_ATTR("scale-up.reduce-rate", RATE, net_scale_up_config_t, reduce_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps",
+             .help = "rate at which the unit of a scale-up switch takes data that it adds up; "
+                     "auto: the rate of all its links"),
+};
+// clang-format on
+
+const sim_attr_table_t net_scale_up_attrs = {
+    "scale-up", "simulation", sizeof(net_scale_up_config_t), attrs, SIM_COUNT_OF(attrs)};
+
+static const protocol_t *protocol_of(const net_scale_up_config_t *config)
+{
+    return &protocols[config->protocol];
+}
+
+uint64_t net_scale_up_wire_bytes(const net_scale_up_config_t *config, uint64_t bytes)
+{
+    const protocol_t *const protocol = protocol_of(config);
+    const uint64_t full = bytes / config->packet_bytes;
+    const uint64_t rest = bytes % config->packet_bytes;
+    const uint64_t grain = protocol->grain_bytes;
+    const uint64_t packets = full + (rest != 0 || bytes == 0);
+    const uint64_t sum = packets * protocol->header_bytes +
+                         full * ((config->packet_bytes + grain - 1) / grain * grain) +
+                         (rest + grain - 1) / grain * grain;
+    return (sum * protocol->framing.num + protocol->framing.den - 1) / protocol->framing.den;
+}
+
+uint64_t net_scale_up_switches(const net_scale_up_config_t *config)
+{
+    return config->switches == SIM_AUTO ? protocol_of(config)->switches : config->switches;
+}
+
+uint64_t net_scale_up_rate_bps(const net_scale_up_config_t *config)
+{
+    return config->rate_bps == SIM_AUTO ? protocol_of(config)->rate_bps : config->rate_bps;
+}
+
+uint64_t net_scale_up_train_bytes(const net_scale_up_config_t *config)
+{
+    if (config->train_bytes != SIM_AUTO) {
+        return config->train_bytes;
+    }
+    const uint64_t packet_bytes = config->packet_bytes;
+    const uint64_t fit = config->credit_bytes / 4 / net_scale_up_wire_bytes(config, packet_bytes);
+    const uint64_t most = SIM_MAX(4096 / packet_bytes, 1);
+    return packet_bytes * SIM_MAX(SIM_MIN(fit, most), 1);
+}
+
+uint64_t net_scale_up_payload_bps(const net_scale_up_config_t *config)
+{
+    const uint64_t train_bytes = net_scale_up_train_bytes(config);
+    return (uint64_t)((double)net_scale_up_rate_bps(config) * (double)train_bytes /
+                      (double)net_scale_up_wire_bytes(config, train_bytes));
+}
+
+sim_time_t net_scale_up_latency_ps(const net_scale_up_config_t *config)
+{
+    return 2 * (config->delay_ps + config->memory_ps);
+}
+
+sim_err_t net_scale_up_check(const net_scale_up_config_t *config, sim_message_t *message)
+{
+    const uint64_t train_bytes = net_scale_up_wire_bytes(config, net_scale_up_train_bytes(config));
+    if (config->credit_bytes < 2 * train_bytes) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "credits",
+                              " is %" PRIu64 " bytes: expected room for two trains, %" PRIu64
+                              " bytes, or a shorter scale-up.train",
+                              config->credit_bytes, 2 * train_bytes);
+    }
+    if (net_scale_up_rate_bps(config) / net_scale_up_switches(config) == 0) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "rate",
+                              ": each of %" PRIu64 " links has less than 1 bit/s",
+                              net_scale_up_switches(config));
+    }
+    return SIM_OK;
+}
