@@ -23,6 +23,7 @@ extern const app_ops_t app_contexts;
 extern const app_ops_t app_submitted;
 extern const app_ops_t app_workload;
 extern const app_ops_t app_collective;
+extern const app_ops_t app_accelerators;
 extern const app_ops_t app_training;
 extern const app_ops_t app_kv_matrix;
 extern const app_ops_t app_serving;

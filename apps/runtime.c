@@ -31,12 +31,12 @@ struct app_runtime {
 };
 
 const app_ops_t *const app_all[] = {
-    &app_flows,          &app_poisson,         &app_incast,    &app_bulk,
-    &app_permutation,    &app_all_to_all,      &app_perftest,  &app_all_to_all_reads,
-    &app_verbs_rate,     &app_sequencer,       &app_herd,      &app_drtm_kv,
-    &app_mooncake_bench, &app_mooncake_replay, &app_contexts,  &app_workload,
-    &app_collective,     &app_training,        &app_submitted, &app_kv_matrix,
-    &app_serving,        &app_program,         NULL,
+    &app_flows,          &app_poisson,         &app_incast,   &app_bulk,
+    &app_permutation,    &app_all_to_all,      &app_perftest, &app_all_to_all_reads,
+    &app_verbs_rate,     &app_sequencer,       &app_herd,     &app_drtm_kv,
+    &app_mooncake_bench, &app_mooncake_replay, &app_contexts, &app_workload,
+    &app_collective,     &app_accelerators,    &app_training, &app_submitted,
+    &app_kv_matrix,      &app_serving,         &app_program,  NULL,
 };
 
 app_runtime_t *app_runtime_create(net_t *net)

@@ -4,6 +4,7 @@
 // All streams get the same share of the time. The share grows by dt / n while n streams have
 // messages, and a message has passed when the share reaches its end: that of the message before it
 // plus the time that it takes alone. So a message that comes or passes changes no other's end.
+// Where accelerators are nodes of the network (net/scale_up.h), messages pass there instead.
 #include "apps/channel/local.h"
 
 #include "kernel/base.h"
@@ -54,7 +55,7 @@ static void leave(app__nvlink_t *link, app__passers_t *stream)
     } else {
         link->end = stream->place;
     }
-    *stream = (app__passers_t){0};
+    *stream = (app__passers_t){.packets = stream->packets};
 }
 
 // Takes the messages that have passed from their streams; returns them in order.
@@ -100,9 +101,13 @@ static void pass(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-void app__nvlink_init(app__nvlink_t *link, sim_node_t *node)
+void app__nvlink_init(app__nvlink_t *link, sim_node_t *node, net_node_t *packets,
+                      uint32_t accelerator)
 {
-    *link = (app__nvlink_t){.node = node, .first = UINT64_MAX};
+    *link = (app__nvlink_t){.node = node,
+                            .packets = packets,
+                            .accelerator = accelerator,
+                            .first = UINT64_MAX};
     link->end = &link->streams;
     sim_timer_init(&link->timer, pass);
 }
@@ -149,17 +154,42 @@ static void coming_passed(app__passing_t *passing, sim_node_t *node)
     sim_timer_arm(node, &coming->timer, node->now_ps + coming->delay_ps);
 }
 
-void app__coming_pass(app__coming_t *coming, app__nvlink_t *link, app__passers_t *stream,
-                      uint64_t bytes, uint64_t rate_bps, uint32_t width, sim_time_t delay_ps)
+static void coming_put(net_put_t *put, sim_node_t *node)
 {
+    app__coming_t *const coming = SIM_CONTAINER_OF(put, app__coming_t, put);
+    sim_timer_arm(node, &coming->timer, node->now_ps + coming->delay_ps);
+}
+
+// Sends a message over the accelerators of the host.
+static void put(app__coming_t *coming, const app__local_t *way, uint64_t bytes)
+{
+    net_node_t *const host = way->link->packets;
+    const sim_time_t latency_ps = net_scale_up_latency_ps(net_scale_up_config(host));
+    coming->delay_ps = way->delay_ps - SIM_MIN(latency_ps, way->delay_ps);
+    coming->put = (net_put_t){
+        .bytes = bytes * way->width,
+        .from = (uint16_t)way->link->accelerator,
+        .to = (uint16_t)way->to,
+        .kind = way->kind,
+        .arrived = coming_put,
+    };
+    net_put_send(host, &way->stream->packets, &coming->put);
+}
+
+void app__coming_pass(app__coming_t *coming, const app__local_t *way, uint64_t bytes)
+{
+    if (way->link->packets != NULL && way->to != way->link->accelerator) {
+        put(coming, way, bytes);
+        return;
+    }
     const double bits = (double)bytes * 8;
-    coming->delay_ps = delay_ps;
+    coming->delay_ps = way->delay_ps;
     coming->passing = (app__passing_t){
-        .alone_ps = (sim_time_t)(bits * 1e12 / (double)rate_bps),
-        .width = width,
+        .alone_ps = (sim_time_t)(bits * 1e12 / (double)way->rate_bps),
+        .width = way->width,
         .passed = coming_passed,
     };
-    app__nvlink_put(link, stream, &coming->passing);
+    app__nvlink_put(way->link, way->stream, &coming->passing);
 }
 
 void app__coming_end(sim_list_t *spare, sim_list_t *list, app__coming_t *coming)

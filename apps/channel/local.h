@@ -10,6 +10,7 @@
 
 #include "kernel/list.h"
 #include "kernel/timer.h"
+#include "nic/host.h"
 
 typedef struct app__passers app__passers_t;
 typedef struct app__passing app__passing_t;
@@ -23,18 +24,21 @@ struct app__passing {
     void (*passed)(app__passing_t *passing, sim_node_t *node);
 };
 
-// Messages that pass one after the other. All members are 0 while there is none.
+// Messages that pass one after the other. All members but `packets` are 0 while there is none.
 struct app__passers {
     app__passing_t *first;
     app__passing_t *last;
     app__passers_t *next; // of the link, in the order in which they began
     app__passers_t **place;
-    uint64_t end; // share of the link at which the first message has passed
+    uint64_t end;         // share of the link at which the first message has passed
+    net_stream_t packets; // the messages, where accelerators are nodes of the network
 };
 
 typedef struct app__nvlink {
     sim_timer_t timer; // of the next message that has passed
     sim_node_t *node;
+    net_node_t *packets;     // the host, if its accelerators are nodes of the network; else NULL
+    uint32_t accelerator;    // of the rank; only with `packets`
     app__passers_t *streams; // that have messages
     app__passers_t **end;
     uint32_t count;      // streams that have messages, with those that a message stands for
@@ -43,8 +47,10 @@ typedef struct app__nvlink {
     sim_time_t since_ps; // when it was brought up to date; 0 while the link is idle
 } app__nvlink_t;
 
-// Fills an idle link of a node. It must stay where it is.
-void app__nvlink_init(app__nvlink_t *link, sim_node_t *node);
+// Fills an idle link of a node, which must stay where it is: that of an accelerator of `packets`,
+// if that is not NULL.
+void app__nvlink_init(app__nvlink_t *link, sim_node_t *node, net_node_t *packets,
+                      uint32_t accelerator);
 // Puts a message with alone_ps, width and passed at the end of a stream, which belongs to one link.
 void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing);
 
@@ -52,6 +58,7 @@ void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t
 // knows that it has arrived. It lies in a list of its receiver.
 typedef struct app__coming {
     app__passing_t passing;
+    net_put_t put;
     sim_timer_t timer;   // fires when the receiver learns of it
     sim_time_t delay_ps; // between the end of a link and the receiver
     sim_link_t link;     // in the list of the receiver, or in that of spare ones
@@ -63,9 +70,19 @@ typedef struct app__coming {
 // Puts a message into a list: one of the spare ones, or a new one. fn, in an event of the
 // receiver's host, ends it with app__coming_end.
 app__coming_t *app__coming_begin(sim_list_t *spare, sim_list_t *list, sim_timer_fn fn);
-// Lets a message of so many bytes pass a link at a rate, and arrive delay_ps later.
-void app__coming_pass(app__coming_t *coming, app__nvlink_t *link, app__passers_t *stream,
-                      uint64_t bytes, uint64_t rate_bps, uint32_t width, sim_time_t delay_ps);
+// The way of a message within a host.
+typedef struct app__local {
+    app__nvlink_t *link; // of the sender, or of the receiver
+    app__passers_t *stream;
+    uint32_t to;         // accelerator of the receiver
+    net_put_kind_t kind; // loads: the bytes come from `to`; the formula takes them as stores
+    uint64_t rate_bps;   // of the link; only without packets
+    uint32_t width;
+    sim_time_t delay_ps; // from the last byte's end of the link to the receiver, on an idle network
+} app__local_t;
+// Lets a message of so many bytes pass, and arrive. Where accelerators are nodes of the network,
+// their latency is a part of delay_ps.
+void app__coming_pass(app__coming_t *coming, const app__local_t *way, uint64_t bytes);
 // Returns the message of a timer.
 static inline app__coming_t *app__coming_of(sim_timer_t *timer)
 {

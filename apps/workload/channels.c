@@ -172,14 +172,22 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
 static void send_local(app__workload_t *workload, const app__rank_channel_t *own, uint32_t word)
 {
     app__port_t *const port = &workload->ports[own->source];
+    const app__port_t *const to = &workload->ports[own->destination];
     app__rank_t *const rank = port->rank;
     app__coming_t *const coming =
         app__coming_begin(&rank->spare_comings, &rank->comings, local_arrived);
     coming->from = rank;
-    coming->to = workload->ports[own->destination].rank;
+    coming->to = to->rank;
     coming->word = word;
-    app__coming_pass(coming, &port->nvlink, &port->nvlink_sends, app__word_bytes(rank, word),
-                     workload->options.local_bps, 1, workload->options.local_ps);
+    const app__local_t way = {
+        .link = &port->nvlink,
+        .stream = &port->nvlink_sends,
+        .to = to->nvlink.accelerator,
+        .rate_bps = workload->options.local_bps,
+        .width = 1,
+        .delay_ps = workload->options.local_ps,
+    };
+    app__coming_pass(coming, &way, app__word_bytes(rank, word));
 }
 
 // -- the channel of two ports

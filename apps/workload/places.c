@@ -18,6 +18,7 @@ typedef struct places {
     app__domains_t *domains;
     uint32_t *first; // index into the list of interfaces
     uint32_t *count; // interfaces of the place
+    uint32_t *local; // number of the place within its host
     uint32_t places;
 } places_t;
 
@@ -27,6 +28,7 @@ static void fini_places(places_t *places)
     app__domains_destroy(places->domains);
     sim_free(places->first);
     sim_free(places->count);
+    sim_free(places->local);
 }
 
 // Returns the number of interfaces of the host that begins at `at` in the list.
@@ -44,6 +46,7 @@ static void add_places(places_t *places, size_t at, uint32_t nics, bool whole, u
 {
     for (uint32_t i = 0; i < count; i++) {
         places->first[places->places] = (uint32_t)at + i % nics;
+        places->local[places->places] = i;
         places->count[places->places++] = whole ? nics : 1;
     }
 }
@@ -75,6 +78,7 @@ static sim_err_t find_places(const app_context_t *context, const app__workload_o
     places->domains = app__domains_create(context->net);
     places->first = sim_alloc_array(list->count * share, sizeof(*places->first));
     places->count = sim_alloc_array(list->count * share, sizeof(*places->count));
+    places->local = sim_alloc_array(list->count * share, sizeof(*places->local));
     for (size_t at = 0; at < list->count;) {
         const uint32_t nics = nics_from(context, list, at);
         const net_node_t *const host = app__host(context->net, list->interfaces[at]);
@@ -174,6 +178,24 @@ static void set_domain(app__rank_t *rank, const app__domains_t *domains)
     }
 }
 
+// Fails if a rank's host has accelerators as nodes, but none for the rank.
+static sim_err_t check_accelerators(const app_context_t *context, const places_t *places,
+                                    const uint32_t *order, uint32_t ranks, sim_message_t *message)
+{
+    for (uint32_t r = 0; r < ranks; r++) {
+        const uint32_t interface = places->found.list.interfaces[places->first[order[r]]];
+        const net_node_t *const host = app__host(context->net, interface);
+        const uint32_t count = net_accelerator_count(host);
+        if (count > 0 && places->local[order[r]] >= count) {
+            return sim_fail_about(message, SIM_ERR_RANGE, "hosts",
+                                  ": %s has more ranks than its %u accelerators, expected "
+                                  "scale-up.accelerators of %u or more",
+                                  host->sim.name, count, places->local[order[r]] + 1);
+        }
+    }
+    return SIM_OK;
+}
+
 static void make_ranks(app__workload_t *workload, const places_t *places, const uint32_t *order)
 {
     const app__schedule_t *const schedule = workload->schedule;
@@ -197,8 +219,10 @@ static void make_ranks(app__workload_t *workload, const places_t *places, const 
                 .endpoint = app__endpoint_of(workload->runtime, interface),
             };
             app__port_t *const port = &workload->ports[workload->port_count - 1];
-            app__nvlink_init(&port->nvlink, port->endpoint->node);
-            app__nvlink_init(&port->nvlink_in, port->endpoint->node);
+            net_node_t *const node = nic_node(port->endpoint->nic);
+            net_node_t *const host = net_accelerator_count(node) > 0 ? node : NULL;
+            app__nvlink_init(&port->nvlink, port->endpoint->node, host, places->local[order[r]]);
+            app__nvlink_init(&port->nvlink_in, port->endpoint->node, NULL, 0);
         }
         rank->node = workload->ports[rank->port_first].endpoint->node;
         rank->direct = rank->port_count > 1 &&
@@ -228,6 +252,9 @@ sim_err_t app__ranks_place(const app_context_t *context, const app__workload_opt
         uint32_t *const order = order_of(context, &places, options->map);
         if (options->map == APP__MAP_LIST) {
             error = read_list(options, ranks, places.places, order, message);
+        }
+        if (error == SIM_OK) {
+            error = check_accelerators(context, &places, order, ranks, message);
         }
         if (error == SIM_OK) {
             make_ranks(workload, &places, order);

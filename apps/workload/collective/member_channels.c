@@ -342,10 +342,15 @@ static void post_local(app__member_channel_t *channel, app__coll_message_t *mess
     app__port_t *const to_port = &workload->ports[to->member->rank->port_first];
     message->record = note_record(channel, message->bytes);
     app__coming_t *const coming = coming_begin(to, channel->posted++, local_arrived);
-    app__coming_pass(
-        coming, (message->what & APP__STEP_SPREAD) != 0 ? &to_port->nvlink_in : &from_port->nvlink,
-        &to->stream, message->bytes, message->local_bps, app__member_width(channel->member),
-        workload->options.local_ps);
+    const app__local_t way = {
+        .link = (message->what & APP__STEP_SPREAD) != 0 ? &to_port->nvlink_in : &from_port->nvlink,
+        .stream = &to->stream,
+        .to = to_port->nvlink.accelerator,
+        .rate_bps = message->local_bps,
+        .width = app__member_width(channel->member),
+        .delay_ps = workload->options.local_ps,
+    };
+    app__coming_pass(coming, &way, message->bytes);
 }
 
 static void try_post(app__member_channel_t *channel)
