@@ -439,3 +439,32 @@ sim_percentiles_t sim_percentiles(sim_sample_set_t *set, uint64_t one)
         .max = (double)sim_sample_set_max(set) / unit,
     };
 }
+
+static const sim_report_row_t point_rows[] = {
+    {"percent", SIM_REPORT_REAL, "%", "percentage of samples that are at most `ms`",
+     .offset = offsetof(sim_report_point_t, percent)},
+    {"ms", SIM_REPORT_REAL, "ms", "value that this percentage of samples does not exceed",
+     .offset = offsetof(sim_report_point_t, ms)},
+};
+const sim_report_table_t sim_report_point_table = {.rows = point_rows,
+                                                   .count = SIM_COUNT_OF(point_rows),
+                                                   .bytes = sizeof(sim_report_point_t)};
+
+sim_report_points_t sim_report_points(sim_sample_set_t *set_ps)
+{
+    static const uint64_t thousandths[] = {995, 999, 1000}; // after 0, 1... 99 per cent
+    sim_report_points_t all = {NULL, 0};
+    if (set_ps->count == 0) {
+        return all;
+    }
+    all.count = 100 + SIM_COUNT_OF(thousandths);
+    all.points = sim_alloc_array(all.count, sizeof(*all.points));
+    for (size_t i = 0; i < all.count; i++) {
+        const uint64_t share = i < 100 ? i * 10 : thousandths[i - 100];
+        all.points[i] = (sim_report_point_t){
+            (double)share / 10.0,
+            (double)sim_sample_set_percentile(set_ps, share, 1000) / (double)SIM_PS_PER_MS,
+        };
+    }
+    return all;
+}

@@ -144,6 +144,20 @@ extern const sim_report_table_t sim_report_percentiles;
 // picoseconds. Sorts the set.
 sim_percentiles_t sim_percentiles(sim_sample_set_t *set, uint64_t one);
 
+// A point of a distribution: `percent` of all values are at most `ms`.
+typedef struct sim_report_point {
+    double percent;
+    double ms;
+} sim_report_point_t;
+extern const sim_report_table_t sim_report_point_table;
+typedef struct sim_report_points {
+    sim_report_point_t *points; // NULL: no values
+    size_t count;
+} sim_report_points_t;
+// Returns the points of a set of times, from the smallest to the largest. Free `points` with
+// sim_free. Sorts the set.
+sim_report_points_t sim_report_points(sim_sample_set_t *set_ps);
+
 SIM_C_END
 
 #endif // KERNEL_REPORT_H

@@ -56,6 +56,24 @@ void app__serving_stages(const app__serving_attempt_t *attempt,
     stage_ps[APP__SERVING_DECODE] = (double)(attempt->end_ps - from_ps);
 }
 
+// Counts a request at each multiple of the goals that its times are within.
+static void add_to_goals(const app__serving_t *serving, sim_time_t ttft_ps, sim_time_t tpot_ps,
+                         app__serving_goal_t *goals)
+{
+    static const double factors[APP__SERVING_GOALS] = {0.125, 0.2, 0.25, 0.4, 0.5, 0.7, 1,
+                                                       1.4,   2,   3,    4,   6,   8};
+    for (size_t i = 0; i < APP__SERVING_GOALS; i++) {
+        goals[i].factor = factors[i];
+        const bool first =
+            (double)ttft_ps <= goals[i].factor * (double)serving->config.ttft_goal_ps;
+        const bool further =
+            (double)tpot_ps <= goals[i].factor * (double)serving->config.tpot_goal_ps;
+        goals[i].ttft_rps += first ? 1 : 0;
+        goals[i].tpot_rps += further ? 1 : 0;
+        goals[i].goodput_rps += first && further ? 1 : 0;
+    }
+}
+
 static void add_served(const app__serving_t *serving, const app__serving_attempt_t *attempt,
                        uint32_t number, app__serving_report_t *report, sums_t *sums)
 {
@@ -76,6 +94,7 @@ static void add_served(const app__serving_t *serving, const app__serving_attempt
     }
     sums->good +=
         ttft_ps <= serving->config.ttft_goal_ps && tpot_ps <= serving->config.tpot_goal_ps;
+    add_to_goals(serving, ttft_ps, tpot_ps, report->goals);
     double stage_ps[APP__SERVING_STAGES];
     app__serving_stages(attempt, stage_ps);
     for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
@@ -223,6 +242,13 @@ static void fill_sums(const app__serving_t *serving, app__serving_report_t *repo
     report->seconds = until_ps > start_ps ? seconds : 0.0;
     report->requests_per_s = (double)report->requests / seconds;
     report->goodput_rps = (double)sums->good / seconds;
+    for (size_t i = 0; i < APP__SERVING_GOALS; i++) {
+        report->goals[i].goodput_rps /= seconds;
+        report->goals[i].ttft_rps /= seconds;
+        report->goals[i].tpot_rps /= seconds;
+    }
+    report->goal_list =
+        (sim_report_list_t){report->goals, report->requests > 0 ? APP__SERVING_GOALS : 0};
     report->tokens_per_s = (double)report->output_tokens / seconds;
     report->good_share =
         report->requests == 0 ? (double)NAN : (double)sums->good / (double)report->requests;
@@ -240,6 +266,9 @@ static void fill_sums(const app__serving_t *serving, app__serving_report_t *repo
     report->tpot_ms = sim_percentiles(&sums->tpot, SIM_PS_PER_MS);
     report->e2e_ms = sim_percentiles(&sums->e2e, SIM_PS_PER_MS);
     report->kv_ms = sim_percentiles(&sums->kv, SIM_PS_PER_MS);
+    report->ttft = sim_report_points(&sums->ttft);
+    report->tpot = sim_report_points(&sums->tpot);
+    report->kv = sim_report_points(&sums->kv);
     if (serving->node_count > serving->prefill_count && report->requests > 0) {
         report->kv_formula_ms = app__serving_formula_ps(serving) * (double)report->prompt_tokens /
                                 (double)report->requests / (double)SIM_PS_PER_MS;
@@ -348,6 +377,9 @@ static void serving_fini(void *report_void)
     sim_free(report->nodes);
     sim_free(report->nics);
     sim_free(report->served);
+    sim_free(report->ttft.points);
+    sim_free(report->tpot.points);
+    sim_free(report->kv.points);
 }
 
 // -- the rows
@@ -388,6 +420,10 @@ static const sim_report_row_t request_rows[] = {
 };
 static const sim_report_table_t request_table = APP__TABLE(request_rows, app__serving_request_row_t);
 
+#define GOAL(...) APP__ROW(app__serving_goal_t, __VA_ARGS__)
+static const sim_report_row_t goal_rows[] = {APP__SERVING_GOAL_ROWS(GOAL)};
+static const sim_report_table_t goal_table = APP__TABLE(goal_rows, app__serving_goal_t);
+
 #define ROW(...) APP__ROW(app__serving_report_t, __VA_ARGS__)
 static const sim_report_row_t report_rows[] = {
     APP__SERVING_FIRST_ROWS(ROW)
@@ -399,6 +435,11 @@ static const sim_report_row_t report_rows[] = {
     APP__SERVING_SUM_ROWS(ROW)
     APP__ARRAY(app__serving_report_t, nodes, nodes, node_count, node_table, false, "each prefill and decode node")
     APP__ARRAY(app__serving_report_t, nics, nics, nic_count, nic_table, false, "each NIC of these nodes")
+    APP__ARRAY(app__serving_report_t, ttft_cdf, ttft.points, ttft.count, sim_report_point_table, true, "distribution of ttft_ms over all requests")
+    APP__ARRAY(app__serving_report_t, tpot_cdf, tpot.points, tpot.count, sim_report_point_table, true, "distribution of tpot_ms over all requests with two tokens or more")
+    APP__ARRAY(app__serving_report_t, kv_cdf, kv.points, kv.count, sim_report_point_table, true, "distribution of kv_ms over all requests")
+    {"goals", SIM_REPORT_LIST, "", "requests per second within multiples of the goals",
+     .offset = offsetof(app__serving_report_t, goal_list), .of = SIM_REPORT_OBJECT, .table = &goal_table, .optional = true},
     APP__ARRAY(app__serving_report_t, served, served, served_count, request_table, true, "each served request, with log")
 };
 // clang-format on

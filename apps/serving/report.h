@@ -92,6 +92,19 @@ typedef struct app__serving_network {
 } app__serving_network_t;
 
 // clang-format off
+#define APP__SERVING_GOAL_ROWS(X) \
+    X(factor, REAL, "", false, "multiple of ttft-goal and tpot-goal") \
+    X(goodput_rps, REAL, "1/s", false, "requests per second within both") \
+    X(ttft_rps, REAL, "1/s", false, "requests per second within the multiple of ttft-goal") \
+    X(tpot_rps, REAL, "1/s", false, "requests per second within the multiple of tpot-goal")
+// clang-format on
+// How many requests would be within other goals.
+typedef struct app__serving_goal {
+    APP__SERVING_GOAL_ROWS(APP__MEMBER)
+} app__serving_goal_t;
+#define APP__SERVING_GOALS 13u // factors from 1/8 to 8
+
+// clang-format off
 #define APP__SERVING_FIRST_ROWS(X) \
     X(requests, U64, "", true, "number of requests that were served to their last token") \
     X(refused, U64, "", true, "number of requests that were refused, by admission or since their KV data fits into no node") \
@@ -137,6 +150,11 @@ typedef struct app__serving_report {
     size_t node_count;
     app__serving_nic_row_t *nics;
     size_t nic_count;
+    sim_report_points_t ttft;
+    sim_report_points_t tpot;
+    sim_report_points_t kv;
+    app__serving_goal_t goals[APP__SERVING_GOALS];
+    sim_report_list_t goal_list;
     app__serving_request_row_t *served;
     size_t served_count;
 } app__serving_report_t;

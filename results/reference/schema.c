@@ -4,6 +4,7 @@
 #include "world/series.h"
 
 #include "nic/reports.h"
+#include "results/reference/pages.h"
 #include "results/summary.h"
 #include "results/tables/json_text.h"
 #include "results/tables/tables.h"
@@ -341,6 +342,62 @@ static void put_summary(results_json_text_t *json, const world_registry_t *regis
     results_json_text_end(json, '}');
 }
 
+// -- pages
+
+static void put_values(results_json_text_t *json, const char *key,
+                       const results_page_value_t *values)
+{
+    results_json_text_begin(json, key, '[');
+    for (size_t i = 0; i < RESULTS_PAGE_VALUES_MAX && values[i].label != NULL; i++) {
+        results_json_text_begin(json, NULL, '{');
+        results_json_text_add(json, "path", values[i].path);
+        results_json_text_add(json, "label", values[i].label);
+        results_json_text_end(json, '}');
+    }
+    results_json_text_end(json, ']');
+}
+
+static void put_chart(results_json_text_t *json, const results_page_chart_t *chart)
+{
+    results_json_text_begin(json, NULL, '{');
+    put(json, "kind", chart->kind);
+    put(json, "title", chart->title);
+    put(json, "help", chart->help);
+    put(json, "rows", chart->rows);
+    put(json, "x", chart->x);
+    put(json, "x_label", chart->x_label);
+    put(json, "by", chart->by);
+    put(json, "log", chart->log);
+    put(json, "record", chart->record);
+    put_values(json, "values", chart->values);
+    results_json_text_end(json, '}');
+}
+
+static void put_pages(results_json_text_t *json)
+{
+    results_json_text_begin(json, "pages", '[');
+    for (size_t i = 0; i < results_page_count; i++) {
+        const results_page_t *const page = &results_pages[i];
+        results_json_text_begin(json, NULL, '{');
+        put(json, "name", page->name);
+        put(json, "title", page->title);
+        put(json, "of", page->of);
+        if (page->kinds != NULL) {
+            put_words(json, "kinds", page->kinds);
+        }
+        put(json, "needs", page->needs);
+        results_json_text_add_raw(json, "first", page->first ? "true" : "false");
+        put_values(json, "facts", page->facts);
+        results_json_text_begin(json, "charts", '[');
+        for (size_t c = 0; c < RESULTS_PAGE_CHARTS_MAX && page->charts[c].kind != NULL; c++) {
+            put_chart(json, &page->charts[c]);
+        }
+        results_json_text_end(json, ']');
+        results_json_text_end(json, '}');
+    }
+    results_json_text_end(json, ']');
+}
+
 // -- metrics of series
 
 typedef void (*metric_fn)(const char *of, const char *name, const char *unit, const char *help,
@@ -414,6 +471,7 @@ static results_json_text_t schema_of(const world_registry_t *registry)
     put(&json, "title", "results of rocesim");
     put(&json, "version", ROCESIM_VERSION);
     put_summary(&json, registry);
+    put_pages(&json);
     results_json_text_begin(&json, "tables", '{');
     for (size_t i = 0; results_tables[i] != NULL; i++) {
         put_table(&json, results_tables[i]);

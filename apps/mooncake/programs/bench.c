@@ -307,7 +307,7 @@ static void bench_fill(const void *object, void *report_void)
     sim_sample_set_init(&batches);
     sim_sample_set_add_all(&batches, &bench->batches_ps);
     report->transfer_ms = sim_percentiles(&batches, SIM_PS_PER_MS);
-    app__mc_report_points(&report->transfer, &batches);
+    report->transfer = sim_report_points(&batches);
     sim_sample_set_fini(&batches);
     sim_sample_set_t none;
     sim_sample_set_init(&none);

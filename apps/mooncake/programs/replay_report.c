@@ -234,8 +234,8 @@ static void replay_fill(const void *object, void *report_void)
     }
     report->ttft_ms = sim_percentiles(&ttft, SIM_PS_PER_MS);
     report->transfer_ms = sim_percentiles(&transfers, SIM_PS_PER_MS);
-    app__mc_report_points(&report->ttft, &ttft);
-    app__mc_report_points(&report->transfer, &transfers);
+    report->ttft = sim_report_points(&ttft);
+    report->transfer = sim_report_points(&transfers);
     if (replay->log) {
         report_prompts(replay, report);
     }

@@ -14,9 +14,6 @@ static const sim_report_table_t share_table = APP__TABLE(share_rows, app__mc_sha
 #define MOMENT(...) APP__ROW(app__mc_moment_t, __VA_ARGS__)
 static const sim_report_row_t moment_rows[] = {APP__MC_MOMENT_ROWS(MOMENT)};
 static const sim_report_table_t moment_table = APP__TABLE(moment_rows, app__mc_moment_t);
-#define POINT(...) APP__ROW(app__mc_point_t, __VA_ARGS__)
-static const sim_report_row_t point_rows[] = {APP__MC_POINT_ROWS(POINT)};
-static const sim_report_table_t point_table = APP__TABLE(point_rows, app__mc_point_t);
 #define PROMPT(...) APP__ROW(app__mc_told_prompt_t, __VA_ARGS__)
 static const sim_report_row_t prompt_rows[] = {APP__MC_PROMPT_ROWS(PROMPT)};
 static const sim_report_table_t prompt_table = APP__TABLE(prompt_rows, app__mc_told_prompt_t);
@@ -41,8 +38,8 @@ static const sim_report_table_t record_table = APP__TABLE(record_rows, app__mc_r
 #define ROWS(trace_) \
     APP__MC_ROWS(ROW, trace_) \
     APP__ARRAY(app__mc_report_t, nics, shares, share_count, share_table, false, "bytes that each NIC carried") \
-    APP__ARRAY(app__mc_report_t, ttft_cdf, ttft.points, ttft.count, point_table, true, "distribution of ttft_ms over all prompts") \
-    APP__ARRAY(app__mc_report_t, transfer_cdf, transfer.points, transfer.count, point_table, true, "distribution of transfer_ms over all transfers") \
+    APP__ARRAY(app__mc_report_t, ttft_cdf, ttft.points, ttft.count, sim_report_point_table, true, "distribution of ttft_ms over all prompts") \
+    APP__ARRAY(app__mc_report_t, transfer_cdf, transfer.points, transfer.count, sim_report_point_table, true, "distribution of transfer_ms over all transfers") \
     APP__ARRAY(app__mc_report_t, parts, parts, part_count, part_table, false, "utilisation of the hosts' parts and of the engines' threads") \
     APP__ARRAY(app__mc_report_t, records, records, record_count, record_table, false, "records of the metadata node at the end of the run") \
     APP__ARRAY(app__mc_report_t, prompts, prompts, prompt_count, prompt_table, true, "each prompt that was admitted, if log is on") \
@@ -68,23 +65,6 @@ void app__mc_report_fini(void *report_void)
     }
     sim_free(report->records);
     sim_free(report->prompts);
-}
-
-void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps)
-{
-    static const uint64_t thousandths[] = {995, 999, 1000}; // after 0, 1... 99 per cent
-    if (samples_ps->count == 0) {
-        return;
-    }
-    points->count = 100 + SIM_COUNT_OF(thousandths);
-    points->points = sim_alloc_array(points->count, sizeof(*points->points));
-    for (size_t i = 0; i < points->count; i++) {
-        const uint64_t share = i < 100 ? i * 10 : thousandths[i - 100];
-        points->points[i] = (app__mc_point_t){
-            (double)share / 10.0,
-            (double)sim_sample_set_percentile(samples_ps, share, 1000) / (double)SIM_PS_PER_MS,
-        };
-    }
 }
 
 static void take_record(const char *key, const char *value, size_t size,

@@ -7,11 +7,6 @@
 #include "apps/mooncake/programs/transfer_rows.h"
 #include "kernel/report.h"
 
-typedef struct app__mc_points {
-    app__mc_point_t *points;
-    size_t count;
-} app__mc_points_t;
-
 // trace_: whether the terminal shows the values that only mooncake-trace fills.
 // clang-format off
 #define APP__MC_ROWS(X, trace_) \
@@ -66,8 +61,8 @@ typedef struct app__mc_report {
     size_t share_count;
     app__mc_moment_t *moments;
     size_t moment_count;
-    app__mc_points_t ttft;
-    app__mc_points_t transfer;
+    sim_report_points_t ttft;
+    sim_report_points_t transfer;
     app__mc_part_t *parts;
     size_t part_count;
     app__mc_record_t *records;
@@ -90,8 +85,6 @@ void app__mc_report_peer_nics(app__mc_report_t *report, const app_mooncake_t *en
 void app__mc_report_warn(const app__mc_report_t *report, void (*write)(const char *text, void *ctx),
                          void *ctx);
 
-// Fills a distribution; it stays empty without samples.
-void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps);
 // Adds the parts of an engine's host and its threads. time_ps: from the first transfer to the last.
 void app__mc_report_parts(app__mc_report_t *report, const app_mooncake_t *engine,
                           sim_time_t time_ps);

@@ -27,16 +27,6 @@ typedef struct app__mc_moment {
     APP__MC_MOMENT_ROWS(APP__MEMBER)
 } app__mc_moment_t;
 
-// A point of a distribution.
-// clang-format off
-#define APP__MC_POINT_ROWS(X) \
-    X(percent, REAL, "%", false, "percentage of samples that are at most `ms`") \
-    X(ms, REAL, "ms", false, "value that this percentage of samples does not exceed")
-// clang-format on
-typedef struct app__mc_point {
-    APP__MC_POINT_ROWS(APP__MEMBER)
-} app__mc_point_t;
-
 // A part of a host, or a thread, with its utilisation.
 typedef struct app__mc_part {
     const char *engine;

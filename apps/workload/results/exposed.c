@@ -212,6 +212,165 @@ static void add_rank(const app__rank_t *rank, sim_time_t *compute_ps, sim_time_t
     sim_free(spans);
 }
 
+static app__rank_share_t share_of(sim_time_t compute_ps, const sim_time_t *waits_ps, double one)
+{
+    app__rank_share_t share = {.compute_ms = (double)compute_ps / one};
+    for (uint32_t i = 0; i < APP__DIM_COUNT; i++) {
+        share.waits_ms[i] = (double)waits_ps[i] / one;
+    }
+    return share;
+}
+
+// -- the critical path
+//
+// It is walked back from the operation that ended last. The operation before it is the predecessor
+// at the same rank that ended last; for a collective, it is the one of the rank that called last;
+// for a message, that of its sender. The parts of the path add up to the time of the run.
+
+#define LOOKS_MAX UINT64_C(200000000) // operations that are compared before the walk gives up
+
+typedef struct place {
+    uint32_t rank;
+    uint32_t op; // APP__NO_OP: none
+} place_t;
+
+typedef struct walk {
+    const app__workload_t *workload;
+    before_t *before; // by rank; rank NULL: not yet made
+    place_t *callers; // by call: the rank that called last
+    uint64_t looks;
+} walk_t;
+
+static const app__op_state_t *state_at(const walk_t *walk, place_t place)
+{
+    return &walk->workload->ranks[place.rank].states[place.op];
+}
+
+// Finds the last caller of each collective.
+static void find_callers(walk_t *walk)
+{
+    const app__schedule_t *const schedule = walk->workload->schedule;
+    walk->callers = sim_alloc_array(schedule->call_count + 1, sizeof(*walk->callers));
+    for (size_t i = 0; i < schedule->call_count; i++) {
+        walk->callers[i].op = APP__NO_OP;
+    }
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        const app__rank_t *const rank = &walk->workload->ranks[r];
+        for (uint32_t i = 0; i < rank->ops->count; i++) {
+            const app__op_t *const op = &rank->ops->ops[i];
+            if (op->type != APP__OP_COLL || rank->states[i].start_ps == SIM_TIME_NEVER) {
+                continue;
+            }
+            place_t *const last = &walk->callers[app__peer_of(rank->ops, op)];
+            if (last->op == APP__NO_OP ||
+                rank->states[i].start_ps > state_at(walk, *last)->start_ps) {
+                *last = (place_t){r, i};
+            }
+        }
+    }
+}
+
+// Returns the send of a message that a receive got: messages with one tag keep their order.
+static place_t sender_of(walk_t *walk, place_t receive)
+{
+    const app__rank_ops_t *const own = walk->workload->ranks[receive.rank].ops;
+    const app__op_t *const op = &own->ops[receive.op];
+    const uint32_t peer = app__peer_of(own, op);
+    uint32_t number = 0;
+    if (peer >= walk->workload->schedule->rank_count || op->tag == APP__ANY) {
+        return (place_t){0, APP__NO_OP};
+    }
+    for (uint32_t i = 0; i < receive.op; i++) {
+        const app__op_t *const one = &own->ops[i];
+        number +=
+            one->type == APP__OP_RECV && one->tag == op->tag && app__peer_of(own, one) == peer;
+    }
+    const app__rank_ops_t *const other = walk->workload->ranks[peer].ops;
+    walk->looks += receive.op + other->count;
+    for (uint32_t i = 0; i < other->count; i++) {
+        const app__op_t *const one = &other->ops[i];
+        if (one->type == APP__OP_SEND && one->tag == op->tag &&
+            app__peer_of(other, one) == receive.rank && number-- == 0) {
+            return (place_t){peer, i};
+        }
+    }
+    return (place_t){0, APP__NO_OP};
+}
+
+// Returns the operation from whose start on the time until the end of `place` counts.
+static place_t origin_of(walk_t *walk, place_t place)
+{
+    const app__rank_ops_t *const ops = walk->workload->ranks[place.rank].ops;
+    const app__op_t *const op = &ops->ops[place.op];
+    place_t origin = {0, APP__NO_OP};
+    if (op->type == APP__OP_COLL) {
+        origin = walk->callers[app__peer_of(ops, op)];
+    } else if (op->type == APP__OP_RECV) {
+        origin = sender_of(walk, place);
+    }
+    const bool known = origin.op != APP__NO_OP &&
+                       state_at(walk, origin)->start_ps <= state_at(walk, place)->end_ps;
+    return known ? origin : place;
+}
+
+static place_t before_of(walk_t *walk, place_t place)
+{
+    before_t *const before = &walk->before[place.rank];
+    if (before->rank == NULL) {
+        before_init(before, &walk->workload->ranks[place.rank]);
+    }
+    return (place_t){place.rank, last_before(before, place.op)};
+}
+
+// Returns the operation that ended last.
+static place_t last_of(const app__workload_t *workload)
+{
+    place_t last = {0, APP__NO_OP};
+    sim_time_t last_ps = 0;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        const app__rank_t *const rank = &workload->ranks[r];
+        for (uint32_t i = 0; i < rank->ops->count; i++) {
+            const sim_time_t end_ps = rank->states[i].end_ps;
+            if (end_ps != SIM_TIME_NEVER && rank->states[i].finished && end_ps > last_ps) {
+                last = (place_t){r, i};
+                last_ps = end_ps;
+            }
+        }
+    }
+    return last;
+}
+
+static void follow_critical(const app__workload_t *workload, sim_time_t *compute_ps,
+                            sim_time_t *waits_ps)
+{
+    const uint32_t ranks = workload->schedule->rank_count;
+    walk_t walk = {.workload = workload,
+                   .before = sim_alloc_array((size_t)ranks + 1, sizeof(before_t))};
+    find_callers(&walk);
+    place_t place = last_of(workload);
+    sim_time_t now_ps = place.op == APP__NO_OP ? 0 : state_at(&walk, place)->end_ps;
+    while (place.op != APP__NO_OP && walk.looks < LOOKS_MAX) {
+        const app__op_t *const op = &workload->ranks[place.rank].ops->ops[place.op];
+        const sim_time_t end_ps = SIM_MIN(state_at(&walk, place)->end_ps, now_ps);
+        const place_t origin = origin_of(&walk, place);
+        const sim_time_t start_ps = SIM_MIN(state_at(&walk, origin)->start_ps, end_ps);
+        waits_ps[APP__DIM_NONE] += now_ps - end_ps;
+        *(op->type == APP__OP_CALC ? compute_ps : &waits_ps[op->dimension]) += end_ps - start_ps;
+        now_ps = start_ps;
+        place = before_of(&walk, origin);
+        walk.looks++;
+    }
+    const sim_time_t begin_ps = workload->options.start_ps;
+    waits_ps[APP__DIM_NONE] += now_ps > begin_ps ? now_ps - begin_ps : 0;
+    for (uint32_t r = 0; r < ranks; r++) {
+        if (walk.before[r].rank != NULL) {
+            before_fini(&walk.before[r]);
+        }
+    }
+    sim_free(walk.before);
+    sim_free(walk.callers);
+}
+
 void app__exposed_measure(const app__workload_t *workload, app__exposed_t *exposed)
 {
     const app__schedule_t *const schedule = workload->schedule;
@@ -219,13 +378,26 @@ void app__exposed_measure(const app__workload_t *workload, app__exposed_t *expos
     sim_time_t waits_ps[APP__DIM_COUNT] = {0};
     sim_time_t end_ps = workload->options.start_ps;
     *exposed = (app__exposed_t){0};
+    const double iterations = workload->iterations > 0 ? workload->iterations : 1;
+    const double one = iterations * (double)SIM_PS_PER_MS;
+    const double each = (double)schedule->rank_count * one;
+    exposed->ranks = sim_alloc_array((size_t)schedule->rank_count + 1, sizeof(*exposed->ranks));
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         const app__rank_t *const rank = &workload->ranks[r];
-        add_rank(rank, &compute_ps, waits_ps);
+        sim_time_t own_ps = 0;
+        sim_time_t own_waits_ps[APP__DIM_COUNT] = {0};
+        add_rank(rank, &own_ps, own_waits_ps);
+        exposed->ranks[r] = share_of(own_ps, own_waits_ps, one);
+        compute_ps += own_ps;
+        for (uint32_t i = 0; i < APP__DIM_COUNT; i++) {
+            waits_ps[i] += own_waits_ps[i];
+        }
         end_ps = SIM_MAX(rank->end_ps, end_ps);
     }
-    const double iterations = workload->iterations > 0 ? workload->iterations : 1;
-    const double each = (double)schedule->rank_count * iterations * (double)SIM_PS_PER_MS;
+    sim_time_t chain_ps = 0;
+    sim_time_t chain_waits_ps[APP__DIM_COUNT] = {0};
+    follow_critical(workload, &chain_ps, chain_waits_ps);
+    exposed->critical = share_of(chain_ps, chain_waits_ps, one);
     exposed->iteration_ms =
         (double)(end_ps - workload->options.start_ps) / iterations / (double)SIM_PS_PER_MS;
     exposed->compute_ms = (double)compute_ps / each;

@@ -6,18 +6,28 @@
 
 #include "apps/workload/workload.h"
 
+// Times of one rank.
+typedef struct app__rank_share {
+    double compute_ms;
+    double waits_ms[APP__DIM_COUNT];
+} app__rank_share_t;
+
 // Times are means over the ranks; all values are of one iteration.
 typedef struct app__exposed {
     double iteration_ms; // from the start until the last rank finished
     double compute_ms;
     double waits_ms[APP__DIM_COUNT]; // without computation, until an operation of the kind ended
     double bytes[APP__DIM_COUNT];    // that leave all ranks
+    app__rank_share_t *ranks;        // each rank by itself
+    // The chain of operations that decides when the last rank ends, of one iteration.
+    app__rank_share_t critical;
 } app__exposed_t;
 
 // Returns whether some operation of the schedule belongs to a kind of parallelism. Others have no
 // such report.
 bool app__has_dimensions(const app__schedule_t *schedule);
-// Measures a schedule that ran. Ranks that did not finish count until their last operation.
+// Measures a schedule that ran. Ranks that did not finish count until their last operation. Free
+// the ranks with sim_free.
 void app__exposed_measure(const app__workload_t *workload, app__exposed_t *exposed);
 // Adds the bytes that leave all ranks of a schedule to those of each kind of parallelism.
 void app__dimension_bytes(const app__schedule_t *schedule, double bytes[APP__DIM_COUNT]);

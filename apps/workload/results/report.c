@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #define BLOCKED_TOLD_MAX 10u
+#define RANKS_TOLD_MAX 256u
 
 // -- flows
 
@@ -307,6 +308,32 @@ typedef struct by_kind {
 static const sim_report_row_t kind_rows[] = {KIND_ROWS(KIND)};
 static const sim_report_table_t kind_report = APP__TABLE(kind_rows, by_kind_t);
 
+// The times of a rank, or of a chain of operations.
+#define SHARE_ROWS(X) X(compute, REAL, "", false, "computations") KIND_ROWS(X)
+typedef struct share {
+    SHARE_ROWS(APP__MEMBER)
+} share_t;
+#define SHARE(...) APP__ROW(share_t, __VA_ARGS__)
+static const sim_report_row_t share_rows[] = {SHARE_ROWS(SHARE)};
+static const sim_report_table_t share_report = APP__TABLE(share_rows, share_t);
+
+#define RANK_ROWS(X) \
+    X(rank, U64, "", false, "number of the rank") \
+    X(host, STRING, "", false, "name of the rank's host") \
+    X(compute, REAL, "ms", false, "time in which the rank computed") \
+    X(tp, REAL, "ms", false, "time in which it waited for tensor parallelism") \
+    X(pp, REAL, "ms", false, "likewise for pipeline parallelism") \
+    X(dp, REAL, "ms", false, "likewise for data parallelism") \
+    X(ep, REAL, "ms", false, "likewise for expert parallelism") \
+    X(cp, REAL, "ms", false, "likewise for context parallelism") \
+    X(other, REAL, "ms", false, "other time without computation")
+typedef struct rank_row {
+    RANK_ROWS(APP__MEMBER)
+} rank_row_t;
+#define RANK(...) APP__ROW(rank_row_t, __VA_ARGS__)
+static const sim_report_row_t rank_rows[] = {RANK_ROWS(RANK)};
+static const sim_report_table_t rank_table = APP__TABLE(rank_rows, rank_row_t);
+
 // When the ranks that finished did so.
 #define FINISH_ROWS(X) \
     X(mean, REAL, "", true, "mean time until a rank finished") \
@@ -342,6 +369,9 @@ typedef struct report {
     double compute_ms;
     by_kind_t exposed_ms;
     by_kind_t bytes;
+    share_t critical_ms;
+    sim_report_list_t by_rank;
+    uint64_t by_rank_left_out;
     bool computes; // slowest_rank has values
     app__slowest_t slowest_rank;
     sim_report_list_t collectives;
@@ -359,6 +389,40 @@ static by_kind_t by_kind(const double *values)
     };
 }
 
+static share_t share_of(const app__rank_share_t *times)
+{
+    const by_kind_t kinds = by_kind(times->waits_ms);
+    return (share_t){.compute = times->compute_ms,
+                     .tp = kinds.tp,
+                     .pp = kinds.pp,
+                     .dp = kinds.dp,
+                     .ep = kinds.ep,
+                     .cp = kinds.cp,
+                     .other = kinds.other};
+}
+
+static void fill_ranks(report_t *report, const app__workload_t *workload,
+                       const app__rank_share_t *times)
+{
+    const uint32_t ranks = workload->schedule->rank_count;
+    const uint32_t count = SIM_MIN(ranks, RANKS_TOLD_MAX);
+    rank_row_t *const rows = sim_alloc_array((size_t)count + 1, sizeof(*rows));
+    for (uint32_t r = 0; r < count; r++) {
+        const share_t share = share_of(&times[r]);
+        rows[r] = (rank_row_t){.rank = r,
+                               .host = workload->ranks[r].node->name,
+                               .compute = share.compute,
+                               .tp = share.tp,
+                               .pp = share.pp,
+                               .dp = share.dp,
+                               .ep = share.ep,
+                               .cp = share.cp,
+                               .other = share.other};
+    }
+    report->by_rank = (sim_report_list_t){rows, count};
+    report->by_rank_left_out = ranks - count;
+}
+
 static void fill_exposed(report_t *report, const app__workload_t *workload)
 {
     app__exposed_t exposed;
@@ -369,6 +433,9 @@ static void fill_exposed(report_t *report, const app__workload_t *workload)
         report->compute_ms = exposed.compute_ms;
         report->exposed_ms = by_kind(exposed.waits_ms);
         report->bytes = by_kind(exposed.bytes);
+        report->critical_ms = share_of(&exposed.critical);
+        fill_ranks(report, workload, exposed.ranks);
+        sim_free(exposed.ranks);
     }
 }
 
@@ -394,6 +461,7 @@ static void fill_collectives(report_t *report, const app__workload_t *workload)
 static void fini_report(void *result)
 {
     sim_free((void *)(uintptr_t)((report_t *)result)->collectives.items);
+    sim_free((void *)(uintptr_t)((report_t *)result)->by_rank.items);
 }
 
 static void add_rank(report_t *report, const app__rank_t *rank, double *cpu_ps)
@@ -457,6 +525,11 @@ static const sim_report_row_t report_rows[] = {
     USE_ROWS(ROW)
     {"slowest_rank", SIM_REPORT_OBJECT, "ms", "the rank that computed for the longest time beyond the ranks with as many operations; none with one rank or no computation",
      .offset = offsetof(report_t, slowest_rank), .table = &app__slowest_report, .given = offsetof(report_t, computes)},
+    {"critical_ms", SIM_REPORT_OBJECT, "ms", "chain of operations that decides when the last rank ends, of one iteration: computations, and waits by the parallelism that they are for",
+     .offset = offsetof(report_t, critical_ms), .table = &share_report, .given = offsetof(report_t, dimensioned)},
+    {"by_rank", SIM_REPORT_LIST, "ms", "times of an iteration at each of the first 256 ranks",
+     .offset = offsetof(report_t, by_rank), .of = SIM_REPORT_OBJECT, .table = &rank_table, .optional = true},
+    APP__ROW_IF(report_t, dimensioned, by_rank_left_out, U64, "", false, "number of ranks that by_rank leaves out")
     {"collectives", SIM_REPORT_LIST, "", "one row for each kind of call of collectives; equal calls share a row",
      .offset = offsetof(report_t, collectives), .of = SIM_REPORT_OBJECT, .table = &app__coll_times_report, .optional = true},
 };

@@ -128,6 +128,10 @@ static app__coll_times_t row_of(const item_t *items, size_t count, const span_t 
             times.mean > 0 ? (double)call->bytes * bus_factor(call->kind, ranks) / times.mean / 1e3
                            : 0,
         .bound_us = load.send_s * 1e6,
+        .bound_gbytes_per_s =
+            load.send_s > 0
+                ? (double)call->bytes * bus_factor(call->kind, ranks) / load.send_s / 1e9
+                : (double)NAN,
         .bound_by = load.nic_s < load.send_s ? "nvlink" : "nic",
         .algorithm = plan->program.algorithm->name,
         .protocol = app__protocol_name(plan->protocol),
@@ -176,6 +180,7 @@ app__coll_times_t *app__exchange_times(const app__workload_t *workload)
         .p99_us = times.p99,
         .busbw_gbytes_per_s = times.mean > 0 ? (double)ops->ops[0].size / times.mean / 1e3 : 0,
         .bound_us = (double)NAN,
+        .bound_gbytes_per_s = (double)NAN,
         .algorithm = "direct",
         .protocol = app__protocol_name(APP__PROTOCOL_PLAIN),
         .channels = 1,

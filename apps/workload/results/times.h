@@ -18,6 +18,7 @@
     X(p99_us, REAL, "us", true, "time that 99 % of the calls do not exceed") \
     X(busbw_gbytes_per_s, REAL, "GB/s", true, "bus bandwidth of the mean time, as nccl-tests define it") \
     X(bound_us, REAL, "us", true, "time in which the busiest rank of a call sends its bytes at the full rate of its NIC or NVLink, which no call can beat; null for send-recv") \
+    X(bound_gbytes_per_s, REAL, "GB/s", false, "bus bandwidth of a call that takes bound_us") \
     X(bound_by, STRING, "", false, "the part of the network that needs the time bound_us: nic or nvlink") \
     X(algorithm, STRING, "", false, "algorithm of the calls") \
     X(protocol, STRING, "", false, "protocol of the calls") \
