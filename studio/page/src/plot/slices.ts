@@ -28,7 +28,10 @@ const told_max = 20;
 
 // Returns the colour of a kind of slices.
 function slice_color(kind: string): string {
-    const names: Record<string, string> = { flow: "plot-1", open: "plot-7", failed: "plot-6", pause: "bad" };
+    const names: Record<string, string> = {
+        ...{ flow: "plot-1", open: "plot-7", failed: "plot-6", pause: "bad" },
+        ...{ calc: "plot-1", tp: "plot-2", pp: "plot-3", dp: "plot-4", "dp-ep": "plot-4", ep: "plot-5", cp: "plot-6" },
+    };
     return the_color(names[kind] ?? (kind === "down" ? "plot-5" : "plot-2"));
 }
 

@@ -13,6 +13,7 @@ type Numbers = Record<string, unknown>;
 
 const rows_max = 200;
 const list_max = 16;
+const own_units = new Set(["M/s", "Mpps", "GB/s", "GB", "1/s", "%"]); // that stand behind the number as they are
 
 function is_distribution(value: unknown): value is Distribution {
     return typeof value === "object" && value !== null && "p50" in value && "p99" in value && "mean" in value;
@@ -26,7 +27,7 @@ function unit_text(value: unknown, unit: string | undefined): string {
     if (typeof value === "number" && unit === "ms") {
         return nanoseconds(value * 1e6);
     }
-    if (typeof value === "number" && (unit === "M/s" || unit === "GB/s")) {
+    if (typeof value === "number" && own_units.has(unit ?? "")) {
         return `${number(value, 4)} ${unit}`;
     }
     return with_unit(value, unit) || "–";
@@ -68,7 +69,7 @@ export function numbers_table(rows: Numbers[], fields: Fields, prefix: string): 
     );
 }
 
-function plain_text(name: string, value: unknown, unit: string | undefined): string {
+export function plain_text(name: string, value: unknown, unit: string | undefined): string {
     if (Array.isArray(value)) {
         const shown = value.slice(0, list_max).map((one) => unit_text(one, unit));
         return shown.join(", ") + (value.length > list_max ? "…" : "");
@@ -76,7 +77,7 @@ function plain_text(name: string, value: unknown, unit: string | undefined): str
     if (typeof value !== "number") {
         return String(value);
     }
-    return /(_rate|share|fairness|busy|utilisation)$/.test(name) && value <= 1
+    return unit === undefined && /(_rate|share|shares|fairness|busy|utilisation|ratio)$/.test(name) && value <= 1
         ? percent(value)
         : unit_text(value, unit);
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets that move over the network of a small run, as hops.csv and events.csv have recorded them.
-import { api, call } from "../../core/api";
+import { api } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds } from "../../core/format";
-import { go, link } from "../../core/router";
-import { session } from "../../core/session";
 import { on_range, range_query } from "../../core/time_range";
 import type { Cell, QueryAnswer, Run, Tables, Topology } from "../../core/types";
 import { t } from "../../i18n/text";
 import { TopologyMap } from "../../topology/draw";
 import { kind_colors, type Drop, type Frame, type Moving } from "../../topology/moving";
 import type { Picked } from "../../topology/paint";
-import { button, empty, note, problem, select, tell_problem } from "../../ui/parts";
+import { button, empty, note, problem, select } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 import { when_imported } from "./import";
+import { record_button } from "./record";
 
 export const hops_setting = "outputs.hops-max";
 export const hops_recorded = 20_000; // rows that the page asks for
@@ -340,25 +339,8 @@ class PacketsTab {
 // Says how packets are recorded, and offers a new run that records them.
 function not_recorded(run: Run): Child {
     const words = t().packets;
-    const again = async () => {
-        const yaml = await (await call("GET", `runs/${run.id}/files/scenario.yaml`)).text();
-        const set = [
-            ...run.set.filter((one) => !one.startsWith(`${hops_setting}=`)),
-            `${hops_setting}=${hops_recorded}`,
-        ];
-        const { library } = run;
-        const body = {
-            name: run.name,
-            yaml,
-            set,
-            shared: run.shared,
-            ...(library ? { library } : {}),
-        };
-        const answer = await api.post<{ runs: { id: number }[] }>("runs", body);
-        go(`${link("run", answer.runs[0]!.id)}?tab=packets`);
-    };
-    const record = button(words.record, () => again().catch(tell_problem), { kind: "main-action" });
-    return empty(words.none, words.none_text(count(hops_recorded)), session.may_run ? record : null);
+    const record = record_button(run, `${hops_setting}=${hops_recorded}`, "packets");
+    return empty(words.none, words.none_text(count(hops_recorded)), record);
 }
 
 export function packets_tab(scope: Scope, run: Run): Child {

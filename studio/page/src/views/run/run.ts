@@ -5,16 +5,18 @@ import { fill, h, type Child, type Scope } from "../../core/dom";
 import { listen_events } from "../../core/events";
 import { bytes, count, moment, nanoseconds, seconds } from "../../core/format";
 import { go, keep_query, link, type Place } from "../../core/router";
+import { pages_of, type RunPage } from "../../core/pages";
 import type { ResultSchema } from "../../core/schema";
 import { session } from "../../core/session";
 import type { Summary } from "../../core/summary";
 import { enter_range } from "../../core/time_range";
 import { settings_of, type Live, type Run, type Runs } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { bar, button, field, input, later, link_button, note, sheet, tabs, view_head, type Tab } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
 import { is_active, state_badge, trash_run } from "../runs";
 import { cache_tab, has_cache } from "./cache";
+import { page_tab } from "./page";
 import { explain_tab } from "./explain";
 import { figures_tab } from "./figures";
 import { live_view } from "./live";
@@ -40,7 +42,7 @@ class RunView {
         private readonly place: Place,
         private run: Run,
         private readonly in_group: boolean,
-        private cached: boolean, // a NIC of the run has a tiered cache
+        private shown: Shown, // of its traffic
     ) {
         this.inner = scope.child();
         this.chosen = place.query.get("tab") ?? "";
@@ -56,7 +58,7 @@ class RunView {
 
     private async reload(): Promise<void> {
         this.run = await api.get<Run>(`runs/${this.run.id}`, undefined, this.scope.signal);
-        this.cached = await is_cached(this.run, this.scope.signal);
+        this.shown = await shown_of(this.run, this.scope.signal);
         this.draw();
     }
 
@@ -193,10 +195,20 @@ class RunView {
             text: words.cache,
             make: of_summary((tab, summary, schema) => cache_tab(tab, run, summary, schema)),
         };
+        const pages = (first: boolean): Tab[] =>
+            this.shown.pages
+                .filter(({ page }) => page.first === first)
+                .map(({ page, subjects }) => ({
+                    name: page.name,
+                    text: told(page.title),
+                    make: (tab) => page_tab(tab, run, page, subjects),
+                }));
         return [
-            ...(this.cached ? [cache] : []),
+            ...(this.shown.cached ? [cache] : []),
+            ...pages(true),
             { name: "summary", text: words.summary, make: (tab) => summary_tab(tab, run) },
             { name: "causes", text: words.causes, make: (tab) => explain_tab(tab, run) },
+            ...pages(false),
             { name: "network", text: words.network, make: (tab) => network_tab(tab, run, place) },
             { name: "packets", text: words.packets, make: (tab) => packets_tab(tab, run) },
             { name: "timeline", text: words.timeline, make: (tab) => timeline_tab(tab, run, place) },
@@ -266,12 +278,18 @@ async function edit_words(run: Run, done: () => Promise<void>): Promise<void> {
     });
 }
 
-// Returns whether a NIC of the run has a tiered cache. Such a run opens on it.
-async function is_cached(run: Run, signal: AbortSignal): Promise<boolean> {
+// What a run has besides the tabs that all runs have.
+interface Shown {
+    cached: boolean; // a NIC has a tiered cache
+    pages: RunPage[]; // that the program describes for its traffic
+}
+
+async function shown_of(run: Run, signal: AbortSignal): Promise<Shown> {
     if (!run.has_result || run.study) {
-        return false;
+        return { cached: false, pages: [] };
     }
-    return has_cache(await summary_of(run.id, signal));
+    const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);
+    return { cached: has_cache(summary), pages: pages_of(summary, schema) };
 }
 
 export async function run_view(scope: Scope, place: Place): Promise<Child> {
@@ -279,5 +297,5 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
     const run = await api.get<Run>(`runs/${id}`, undefined, scope.signal);
     const { total } = await api.get<Runs>("runs", { group: run.group, limit: 0 }, scope.signal);
     enter_range(id, place);
-    return new RunView(scope, place, run, total > 1, await is_cached(run, scope.signal)).show();
+    return new RunView(scope, place, run, total > 1, await shown_of(run, scope.signal)).show();
 }

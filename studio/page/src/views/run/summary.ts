@@ -3,6 +3,7 @@
 import { api, ApiError } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number, percent, seconds } from "../../core/format";
+import { pages_of } from "../../core/pages";
 import { link } from "../../core/router";
 import type { FieldSchema, ResultSchema } from "../../core/schema";
 import type { Summary } from "../../core/summary";
@@ -11,8 +12,8 @@ import { t, told } from "../../i18n/text";
 import { card, fact, later, link_button, note } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 import { flow_table } from "./flow_table";
-import { headline } from "./models";
 import { numbers } from "./numbers";
+import { page_facts } from "./page";
 
 const roots_max = 12;
 // Parts of the summary that have a place of their own on this page, or say what was run.
@@ -55,12 +56,15 @@ function facts(summary: Summary): HTMLElement {
     );
 }
 
-// Returns the first numbers of each application, with its kind where there are several.
-function app_facts({ apps }: Summary): HTMLElement[] {
-    const told = apps.map((app, index) => ({ app, index, facts: headline(app) })).filter((one) => one.facts.length > 0);
-    return told.map(({ app, index, facts: first }) =>
-        card(`${t().report.traffic(index)}: ${app.kind}`, null, h("div", { class: "facts" }, first)),
-    );
+// Returns the first numbers of each kind of traffic.
+function page_cards(summary: Summary, schema: ResultSchema): HTMLElement[] {
+    return pages_of(summary, schema)
+        .filter(({ page }) => page.of === "apps")
+        .flatMap(({ page, subjects }) =>
+            subjects.map((subject) =>
+                card(subject.title || told(page.title), null, h("div", { class: "facts" }, page_facts(page, subject))),
+            ),
+        );
 }
 
 function flows_card({ flows, local_flows }: Summary): HTMLElement | null {
@@ -144,7 +148,7 @@ export function summary_tab(scope: Scope, run: Run): Child {
                 ...(summary.notes ?? []).map((text) => note("", told(text))),
             ),
             facts(summary),
-            app_facts(summary),
+            page_cards(summary, schema),
             flows_card(summary),
             h("div", { class: "columns" }, hottest_card(summary), roots_card(summary, run)),
             counters_card(summary, schema.summary.properties),

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// One page of a run, as the program describes it: headline numbers and charts of its reports.
+import { api } from "../../core/api";
+import { h, type Child, type Scope } from "../../core/dom";
+import { nanoseconds } from "../../core/format";
+import { unit_at, value_at, type PageChart, type PageSchema, type Report, type Subject } from "../../core/pages";
+import type { QueryAnswer, Run, Tables } from "../../core/types";
+import { t, told } from "../../i18n/text";
+import { bar_chart, type Bars } from "../../plot/bars";
+import type { FigureSeries } from "../../plot/figure";
+import { plot } from "../../plot/plot";
+import { card, fact } from "../../ui/parts";
+import { plain_table } from "../../ui/table";
+import { when_imported } from "./import";
+import { numbers, plain_text } from "./numbers";
+import { record_button } from "./record";
+import { tracks } from "./tracks";
+
+const ports_max = 24;
+
+// What a chart is drawn of.
+interface Source {
+    run: Run;
+    chart: PageChart;
+    subject: Subject;
+    rows: unknown[];
+    unit: (path: string) => string | undefined; // of a value of a row, or of the report
+}
+
+function number_at(row: unknown, path: string): number | null {
+    const value = path === "" ? row : value_at(row, path);
+    return typeof value === "number" ? value : null;
+}
+
+// Returns the name of a row along the axis; "#" counts the rows.
+function name_of({ chart }: Source, row: unknown, index: number): string {
+    const x = chart.x === "#" ? index : value_at(row, chart.x ?? "");
+    const by = chart.by ? value_at(row, chart.by) : undefined;
+    return [by, x].filter((part) => part !== undefined).join(" ");
+}
+
+function text_of(source: Source): (value: number) => string {
+    const path = source.chart.values[0]?.path ?? "";
+    const unit = source.unit(path);
+    return (value) => plain_text(path, value, unit);
+}
+
+// Makes bars of single values: a bar for each, or all in one bar.
+function value_bars(source: Source): Bars {
+    const { chart, subject } = source;
+    const known = chart.values.filter(({ path }) => number_at(subject.report, path) !== null);
+    const value = (path: string) => number_at(subject.report, path);
+    const common = { y_label: "", value_text: text_of(source), lying: true };
+    return chart.kind === "parts"
+        ? {
+              categories: [""],
+              series: known
+                  .filter(({ path }) => value(path) !== 0)
+                  .map(({ path, label }) => ({ name: told(label), values: [value(path)] })),
+              stacked: true,
+              ...common,
+          }
+        : {
+              categories: known.map(({ label }) => told(label)),
+              series: [{ name: told(chart.title), values: known.map(({ path }) => value(path)) }],
+              ...common,
+          };
+}
+
+function row_bars(source: Source): Bars {
+    const { chart, rows } = source;
+    const series = chart.values.map(({ path, label }) => ({
+        name: told(label),
+        values: rows.map((row) => number_at(row, path)),
+    }));
+    return {
+        categories: rows.map((row, index) => name_of(source, row, index)),
+        series: series.filter(({ values }) => values.some((value) => value !== null && value !== 0)),
+        y_label: chart.values.length === 1 ? told(chart.values[0]!.label) : "",
+        stacked: chart.kind === "stack",
+        value_text: text_of(source),
+    };
+}
+
+function draw_bars(scope: Scope, source: Source): Child {
+    const bars = source.chart.rows ? row_bars(source) : value_bars(source);
+    if (bars.series.length === 0 || bars.categories.length === 0) {
+        return null;
+    }
+    const made = bar_chart(scope, { name: `${source.run.name}-${source.chart.title}`, height: 280 });
+    made.show(bars);
+    return made.element;
+}
+
+function curves_of({ chart, rows }: Source): FigureSeries[] {
+    const groups = chart.by ? [...new Set(rows.map((row) => String(value_at(row, chart.by!))))] : [""];
+    return groups.flatMap((group) => {
+        const own = chart.by ? rows.filter((row) => String(value_at(row, chart.by!)) === group) : rows;
+        return chart.values.map(({ path, label }): FigureSeries => {
+            const points = own
+                .map((row): [number | null, number | null] => [number_at(row, chart.x ?? ""), number_at(row, path)])
+                .filter((point): point is [number, number] => point[0] !== null && point[1] !== null)
+                .sort(([one], [other]) => one - other);
+            const name = [group, told(label)].filter(Boolean).join(": ");
+            return { name, kind: "linespoints", x: points.map(([x]) => x), y: points.map(([, y]) => y) };
+        });
+    });
+}
+
+// The lists of a distribution have points of a percentage and a time.
+function distributions_of({ chart, subject }: Source): FigureSeries[] {
+    return chart.values.map(({ path, label }): FigureSeries => {
+        const points = (value_at(subject.report, path) ?? []) as Report[];
+        const column = (name: string) => points.map((point) => Number(point[name]));
+        return { name: told(label), kind: "steps", x: column("ms"), y: column("percent") };
+    });
+}
+
+function draw_lines(scope: Scope, source: Source): Child {
+    const { chart, run } = source;
+    const cdf = chart.kind === "cdf";
+    const series = (cdf ? distributions_of(source) : curves_of(source)).filter((one) => one.x.length > 0);
+    if (series.length === 0) {
+        return null;
+    }
+    const positive = (axis: "x" | "y") => series.every((one) => one[axis].every((value) => value > 0));
+    const x_unit = source.unit(chart.x ?? "");
+    const made = plot(scope, { height: 280, name: `${run.name}-${chart.title}` });
+    made.show({
+        title: "",
+        x_label: told(chart.x_label ?? ""),
+        y_label: cdf ? t().report.share_percent : "",
+        x_log: chart.log?.includes("x") && positive("x"),
+        y_log: chart.log?.includes("y") && positive("y"),
+        y_range: cdf ? [0, 100] : chart.log?.includes("y") ? undefined : [0, null],
+        x_text: cdf ? (value) => nanoseconds(value * 1e6) : (value) => plain_text("", value, x_unit),
+        y_text: cdf ? undefined : text_of(source),
+        series,
+    });
+    return made.element;
+}
+
+function draw_table({ chart, rows, unit }: Source): Child {
+    const shown = chart.values.filter(({ path }) => rows.some((row) => (value_at(row, path) ?? "") !== ""));
+    if (rows.length === 0 || shown.length === 0) {
+        return null;
+    }
+    const cell = (row: unknown, path: string) => {
+        const value = value_at(row, path);
+        const right = typeof value === "number";
+        const text = value === null || value === undefined ? "–" : plain_text(path, value, unit(path));
+        return h("td", { class: right ? "right nowrap" : "" }, text);
+    };
+    const right = (path: string) => rows.some((row) => typeof value_at(row, path) === "number");
+    return plain_table(
+        shown.map(({ path, label }) => h("th", { scope: "col", class: right(path) ? "right" : "" }, told(label))),
+        rows.map((row) => shown.map(({ path }) => cell(row, path))),
+    );
+}
+
+// Reads the rows that a chart asks a table of the run for, those with the largest values.
+async function table_rows(run: Run, chart: PageChart, signal: AbortSignal): Promise<Report[]> {
+    const columns = [chart.x ?? "", ...chart.values.map(({ path }) => path)];
+    const order = [{ column: columns[1]!, descending: true }];
+    const table = chart.rows!.replace(/\.csv$/, "");
+    const body = { runs: [run.id], table, columns, where: "", limit: ports_max, order, format: "json" };
+    const answer = await api.post<QueryAnswer>("query", body, signal);
+    return answer.rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+}
+
+function draw_tracks(scope: Scope, { run, chart }: Source): Child {
+    return when_imported(scope, run.id, async (signal) => {
+        const { tables } = await api.get<Tables>(`runs/${run.id}/tables`, undefined, signal);
+        const rows = tables.find((one) => one.name === chart.rows)?.rows ?? 0;
+        return rows > 0
+            ? tracks(scope, run, rows)
+            : [h("p", { class: "muted" }, t().report.not_recorded), record_button(run, chart.record ?? "")];
+    });
+}
+
+const drawers: Record<PageChart["kind"], (scope: Scope, source: Source) => Child> = {
+    parts: draw_bars,
+    bars: draw_bars,
+    stack: draw_bars,
+    lines: draw_lines,
+    cdf: draw_lines,
+    table: (_, source) => draw_table(source),
+    tracks: draw_tracks,
+};
+
+function chart_card(scope: Scope, run: Run, chart: PageChart, subject: Subject): Child {
+    const draw = drawers[chart.kind];
+    if (!draw) {
+        return null; // of a newer program
+    }
+    const help = chart.help ? h("p", { class: "muted small" }, told(chart.help)) : null;
+    const prefix = chart.rows && !chart.rows.includes(".csv") ? `${chart.rows}.` : "";
+    const source = (rows: unknown[]): Source => ({
+        ...{ run, chart, subject, rows },
+        unit: (path) => unit_at(subject.fields, chart.rows ? `${prefix}${path}` : path),
+    });
+    if (chart.rows?.endsWith(".csv")) {
+        const place = when_imported(scope, run.id, async (signal) =>
+            draw(scope, source(await table_rows(run, chart, signal))),
+        );
+        return card(told(chart.title), null, help, place);
+    }
+    const rows = chart.rows ? value_at(subject.report, chart.rows) : [];
+    const made = draw(scope, source(Array.isArray(rows) ? rows : []));
+    if (made === null) {
+        return null;
+    }
+    const shown = card(told(chart.title), null, help, made);
+    shown.classList.toggle("wide", ["parts", "stack", "table", "tracks"].includes(chart.kind));
+    return shown;
+}
+
+// Returns the headline numbers of a report, as far as it has them.
+export function page_facts(page: PageSchema, { report, fields }: Subject): HTMLElement[] {
+    return page.facts.flatMap(({ path, label }) => {
+        const value = value_at(report, path);
+        if (value === null || value === undefined || typeof value === "object") {
+            return [];
+        }
+        const bad = /^(failed|lost|.*_failed)$/.test(path.split(".").pop()!) && value !== 0;
+        return [fact(told(label), plain_text(path, value, unit_at(fields, path)), bad ? "bad" : "")];
+    });
+}
+
+export function page_tab(scope: Scope, run: Run, page: PageSchema, subjects: Subject[]): Child {
+    return subjects.map((subject) => [
+        subject.title ? h("h2", null, subject.title) : null,
+        h("div", { class: "facts" }, page_facts(page, subject)),
+        h(
+            "div",
+            { class: "page-charts" },
+            page.charts.map((chart) => chart_card(scope, run, chart, subject)),
+        ),
+        page.of === "apps"
+            ? h(
+                  "details",
+                  { class: "card" },
+                  h("summary", null, t().report.all_numbers),
+                  numbers(subject.report, subject.fields, "", ["kind", "units", "flows"]),
+              )
+            : null,
+    ]);
+}
