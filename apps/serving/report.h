@@ -5,6 +5,7 @@
 
 #include "apps/report_rows.h"
 #include "apps/serving/attempt.h"
+#include "apps/serving/goals.h"
 #include "apps/serving/node.h"
 
 // Parts of the time from the arrival of a request to its last token. They add up to it.
@@ -90,19 +91,6 @@ typedef struct app__serving_request_row {
 typedef struct app__serving_network {
     APP__SERVING_NETWORK_ROWS(APP__MEMBER)
 } app__serving_network_t;
-
-// clang-format off
-#define APP__SERVING_GOAL_ROWS(X) \
-    X(factor, REAL, "", false, "multiple of ttft-goal and tpot-goal") \
-    X(goodput_rps, REAL, "1/s", false, "requests per second within both") \
-    X(ttft_rps, REAL, "1/s", false, "requests per second within the multiple of ttft-goal") \
-    X(tpot_rps, REAL, "1/s", false, "requests per second within the multiple of tpot-goal")
-// clang-format on
-// How many requests would be within other goals.
-typedef struct app__serving_goal {
-    APP__SERVING_GOAL_ROWS(APP__MEMBER)
-} app__serving_goal_t;
-#define APP__SERVING_GOALS 13u // factors from 1/8 to 8
 
 // clang-format off
 #define APP__SERVING_FIRST_ROWS(X) \

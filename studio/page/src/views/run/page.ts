@@ -174,7 +174,12 @@ function draw_tracks(scope: Scope, { run, chart }: Source): Child {
         const rows = tables.find((one) => one.name === chart.rows)?.rows ?? 0;
         return rows > 0
             ? tracks(scope, run, rows)
-            : [h("p", { class: "muted" }, t().report.not_recorded), record_button(run, chart.record ?? "")];
+            : h(
+                  "div",
+                  { class: "row" },
+                  h("p", { class: "muted grow" }, t().report.not_recorded),
+                  record_button(run, chart.record ?? ""),
+              );
     });
 }
 
