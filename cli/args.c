@@ -99,6 +99,7 @@ static const option_t options[] = {
          1u << CLI_HEADROOM,
      NULL},
     {"--no-hosts", false, 1u << CLI_IMPORT, NULL},
+    {"--links", true, 1u << CLI_IMPORT, NULL},
     {"--markdown", false, 1u << CLI_PARAMS | 1u << CLI_IMPORT, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
     {"--man", false, 1u << CLI_HELP, NULL},
@@ -279,7 +280,6 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--to", &args->to},
         {"--completion", &args->shell},
         {"--events", &args->events},
-        {"--counters", &args->counters},
         {"--packet", &args->packet},
         {"--topology", &args->topology},
         {"-j", &args->jobs},
@@ -298,6 +298,7 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--idle-time", &args->idle_time},
         {"--junit", &args->junit},
         {"--at", &args->fail_at},
+        {"--links", &args->links},
         {"--response", &args->response},
         {"--length", &args->length},
         {"--mtu", &args->mtu},
@@ -354,6 +355,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
     } else if (strcmp(option->name, "--yes") == 0) {
         add_override(args, option->name, "\"memory-max\"", "auto");
         add_override(args, option->name, "\"time-max\"", "auto");
+    } else if (strcmp(option->name, "--counters") == 0) {
+        SIM_APPEND(args->counters, args->counter_count, args->counter_capacity, value);
     } else if (strcmp(option->name, "--kind") == 0) {
         SIM_APPEND(args->kinds, args->kind_count, args->kind_capacity, value);
     } else if (option->has_value) {
@@ -474,5 +477,6 @@ void cli_args_fini(cli_args_t *args)
     sim_free(args->overrides);
     sim_free(args->operands);
     sim_free(args->kinds);
+    sim_free(args->counters);
     sim_free(args->plugins);
 }

@@ -86,13 +86,16 @@ typedef struct cli_args {
     bool starts_programs; // run
     const char *topology; // shell; NULL: not given
     bool no_hosts;        // import
+    const char *links;    // import; NULL: not given
     bool explains;        // run
     const char **plugins; // borrowed from argv; the overrides append them to the scenario's
     size_t plugin_count;
     size_t plugin_capacity;
-    bool plugin_limits;   // run, sweep
-    const char *junit;    // expect: file of the report; NULL: not given
-    const char *counters; // explain: a file of measured counters; NULL: not given
+    bool plugin_limits;    // run, sweep
+    const char *junit;     // expect: file of the report; NULL: not given
+    const char **counters; // explain: files of measured counters; borrowed from argv
+    size_t counter_count;
+    size_t counter_capacity;
     const char *fail_at;  // what-if: --at; NULL: not given
     const char *response; // headroom, as the next three; NULL: not given
     const char *length;

@@ -225,6 +225,7 @@ static const char help_timeline[] =
 static const char help_explain[] =
     "rocesim explain DIR [--what-if] [--json]\n"
     "rocesim explain TOPOLOGY --counters FILE.csv [--json]\n"
+    "rocesim explain TOPOLOGY --counters BEFORE --counters AFTER [--json]\n"
     "\n"
     "Names what slowed a run down, the main cause first: deadlocks, receivers that pause,\n"
     "links that corrupt, fail or are degraded, hash collisions, incasts, waits for\n"
@@ -232,8 +233,9 @@ static const char help_explain[] =
     "it began, the flows that these stopped, and what may help. DIR is the folder of a run.\n"
     "\n"
     "  --what-if          Run the scenario again with each of these values, and compare.\n"
-    "  --counters FILE    Explain pause counters that were measured in a real network, a\n"
-    "                     CSV file; TOPOLOGY lists its links.\n"
+    "  --counters FILE    Explain pause counters that were measured in a real network: a CSV\n"
+    "                     file, or several snapshots (files or folders) of what SONiC,\n"
+    "                     ethtool, rdma and OpenMetrics print. TOPOLOGY lists its links.\n"
     "  --json             Print the same as JSON.\n"
     "\n"
     "docs/explain.md explains the causes, how they are found, and the files.\n";
@@ -325,7 +327,7 @@ static const char help_shell[] =
     "before it are written. docs/programs.md explains programs.\n";
 
 static const char help_import[] =
-    "rocesim import FILE... [-o SCENARIO] [--no-hosts] [--quiet]\n"
+    "rocesim import FILE... [-o SCENARIO] [--links LINKS] [--no-hosts] [--quiet]\n"
     "rocesim import --markdown\n"
     "\n"
     "Makes a scenario from the files of a real fabric, unchanged: config_db.json of SONiC\n"
@@ -337,6 +339,8 @@ static const char help_import[] =
     "\n"
     "  -o SCENARIO      Write the scenario into this file (default: the standard output, and\n"
     "                   the report on the standard error).\n"
+    "  --links LINKS    Also write the links with the names of their ports, as CSV, for\n"
+    "                   `rocesim explain LINKS --counters`.\n"
     "  --no-hosts       Add no hosts to ports that are up and of which no file says what they\n"
     "                   are joined to.\n"
     "  --quiet          Print no report.\n"

@@ -68,8 +68,9 @@ int cli_command_explain(const cli_args_t *args)
 {
     world_error_t error;
     sim_err_t result = SIM_OK;
-    if (args->counters != NULL) {
-        result = cli__explain_counters(args->counters, args->operands[0], args->json, &error);
+    if (args->counter_count > 0) {
+        result = cli__explain_counters(args->counters, args->counter_count, args->operands[0],
+                                       args->json, &error);
     } else {
         result = explain_run(args, &error);
     }

@@ -6,6 +6,7 @@
 #include "cli/import/format.h"
 #include "cli/import/write.h"
 #include "cli/output.h"
+#include "results/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -287,6 +288,27 @@ static int write_scenario(const char *name, const char *text)
     return CLI_EXIT_DONE;
 }
 
+// Writes the links with the names of their ports.
+static sim_err_t write_links(const import_fabric_t *fabric, const char *name, world_error_t *error)
+{
+    results_file_t *file = NULL;
+    const sim_err_t result = results_file_open(name, &file, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    results_file_put(file, "a_node,a_port,b_node,b_port\n");
+    for (size_t i = 0; i < fabric->link_count; i++) {
+        for (size_t end = 0; end < 2; end++) {
+            const import_node_t *const node = &fabric->nodes[fabric->links[i].nodes[end]];
+            results_file_put_csv(file, node->name);
+            results_file_put(file, ",");
+            results_file_put_csv(file, node->ports[fabric->links[i].ports[end]].name);
+            results_file_put(file, end == 0 ? "," : "\n");
+        }
+    }
+    return results_file_close(file, error);
+}
+
 // Prints what each key of each format becomes, as docs/formats/import.md has it.
 static void print_keys(void)
 {
@@ -338,6 +360,10 @@ int cli_command_import(const cli_args_t *args)
         char *const names = source_names(&job);
         char *const text = import_scenario_text(&job.fabric, names);
         status = write_scenario(args->folder, text);
+        if (status == CLI_EXIT_DONE && args->links != NULL &&
+            write_links(&job.fabric, args->links, &error) != SIM_OK) {
+            status = cli_report_failure(&error, CLI_EXIT_FAILED);
+        }
         const bool to_stdout = args->folder == NULL || strcmp(args->folder, "-") == 0;
         if (status == CLI_EXIT_DONE && !args->quiet) {
             print_summary(&job, to_stdout ? stderr : stdout);

@@ -14,11 +14,6 @@
 
 // -- the tree
 
-static double weight_of(const meter_t *meter, const meter_port_t *port)
-{
-    return meter->has_durations ? port->stopped_us : port->frames;
-}
-
 // Returns how much of a port's pauses falls into intervals in which another port is stopped, too.
 static double together(const meter_t *meter, uint32_t port, uint32_t other)
 {
@@ -36,17 +31,20 @@ static void find_parents(meter_t *meter)
     for (uint32_t i = 0; i < meter->port_count; i++) {
         const meter_port_t *const port = &meter->ports[i];
         meter->parents[i] = EXPLAIN_NONE;
-        if (weight_of(meter, port) <= 0 || port->peer == EXPLAIN_NONE) {
+        if (port->stopped_us <= 0 || port->peer == EXPLAIN_NONE) {
             continue;
         }
         const uint32_t node = meter->ports[port->peer].node;
         // At least half of the pauses must fall together with those of the next port.
-        double most = weight_of(meter, port) / 2;
+        double most = port->stopped_us / 2;
         for (uint32_t j = 0; j < meter->port_count; j++) {
-            if (meter->ports[j].node == node && j != port->peer &&
-                weight_of(meter, &meter->ports[j]) > 0) {
+            if (meter->ports[j].node == node && j != port->peer && meter->ports[j].stopped_us > 0) {
                 const double both = together(meter, i, j);
-                const bool more = both > most;
+                // Within one interval all are together. The one nearest to the root stops longest.
+                const uint32_t now = meter->parents[i];
+                const bool longer = now != EXPLAIN_NONE && both >= most &&
+                                    meter->ports[j].stopped_us > meter->ports[now].stopped_us;
+                const bool more = both > most || longer;
                 most = more ? both : most;
                 meter->parents[i] = more ? j : meter->parents[i];
             }
@@ -101,7 +99,7 @@ static size_t find_origins(const meter_t *meter, origin_t *origins)
     size_t count = 0;
     for (uint32_t i = 0; i < meter->port_count; i++) {
         const meter_port_t *const port = &meter->ports[i];
-        if (weight_of(meter, port) <= 0 || port->peer == EXPLAIN_NONE ||
+        if (port->stopped_us <= 0 || port->peer == EXPLAIN_NONE ||
             meter->parents[i] != EXPLAIN_NONE) {
             continue;
         }
@@ -113,7 +111,7 @@ static size_t find_origins(const meter_t *meter, origin_t *origins)
         if (at == count) {
             origins[count++] = (origin_t){.node = node};
         }
-        origins[at].weight += weight_of(meter, port);
+        origins[at].weight += port->stopped_us;
         origins[at].ports++;
     }
     if (count > 0) {
@@ -142,12 +140,36 @@ static uint32_t busiest_port(const meter_t *meter, uint32_t node)
     return best;
 }
 
+// Returns the port of a switch to the host that sent the most CNPs, if it is a host of the switch.
+static uint32_t receiver_behind(const meter_t *meter, uint32_t node)
+{
+    uint32_t best = EXPLAIN_NONE;
+    double most = 0;
+    for (uint32_t i = 0; i < meter->port_count; i++) {
+        const meter_port_t *const port = &meter->ports[i];
+        const uint32_t peer = port->peer != EXPLAIN_NONE ? meter->ports[port->peer].node : node;
+        if (is_host(meter, peer) && meter->nodes[peer].cnps > most) {
+            most = meter->nodes[peer].cnps;
+            best = port->node == node ? i : EXPLAIN_NONE;
+        }
+    }
+    return best;
+}
+
 static char *sentence_of(const meter_t *meter, const origin_t *origin)
 {
     const char *const name = meter->nodes[origin->node].name;
     if (is_host(meter, origin->node)) {
         return sim_format("%s is a slow receiver or its NIC storms: it stops its switch itself",
                           name);
+    }
+    const uint32_t receiver = receiver_behind(meter, origin->node);
+    if (receiver != EXPLAIN_NONE) {
+        return sim_format("%s stops its peers while it is not stopped itself: most likely %s is "
+                          "congested, because %s, which is behind it, sent the most CNPs (%.0f)",
+                          name, meter->ports[receiver].name,
+                          meter->nodes[meter->ports[meter->ports[receiver].peer].node].name,
+                          meter->nodes[meter->ports[meter->ports[receiver].peer].node].cnps);
     }
     const uint32_t port = busiest_port(meter, origin->node);
     if (port != EXPLAIN_NONE) {
@@ -167,8 +189,8 @@ static void print_branch(const meter_t *meter, uint32_t parent, uint32_t node, u
     uint32_t more = 0;
     for (uint32_t i = 0; i < meter->port_count; i++) {
         const meter_port_t *const port = &meter->ports[i];
-        if (weight_of(meter, port) <= 0 || port->peer == EXPLAIN_NONE ||
-            meter->parents[i] != parent || meter->ports[port->peer].node != node) {
+        if (port->stopped_us <= 0 || port->peer == EXPLAIN_NONE || meter->parents[i] != parent ||
+            meter->ports[port->peer].node != node) {
             continue;
         }
         if (shown++ >= CHILDREN_MAX) {
@@ -176,7 +198,7 @@ static void print_branch(const meter_t *meter, uint32_t parent, uint32_t node, u
             continue;
         }
         printf("    %*s%s stopped", (int)(2 * depth), "", port->name);
-        if (meter->has_durations) {
+        if (port->has_durations) {
             printf(" for %.1f us", port->stopped_us);
         }
         printf(port->frames > 0 ? ", %.0f pause frames received\n" : "\n", port->frames);
@@ -194,8 +216,8 @@ static json_t *branch_json(const meter_t *meter, uint32_t parent, uint32_t node,
     json_t *const list = json_array();
     for (uint32_t i = 0; i < meter->port_count && depth <= DEPTH_MAX; i++) {
         const meter_port_t *const port = &meter->ports[i];
-        if (weight_of(meter, port) > 0 && port->peer != EXPLAIN_NONE &&
-            meter->parents[i] == parent && meter->ports[port->peer].node == node) {
+        if (port->stopped_us > 0 && port->peer != EXPLAIN_NONE && meter->parents[i] == parent &&
+            meter->ports[port->peer].node == node) {
             json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:o}", "port", port->name,
                                                   "stopped_us", port->stopped_us, "pause_frames",
                                                   port->frames, "stops",
@@ -211,14 +233,26 @@ static char *limits_of(const meter_t *meter)
         (meter->times[meter->time_count - 1] - meter->times[0]) / (double)(meter->time_count - 1);
     uint32_t silent = 0;
     for (size_t i = 0; i < meter->port_count; i++) {
-        silent += !meter->ports[i].has_samples;
+        silent += !meter->ports[i].has_samples && meter->ports[i].peer_sent <= 0;
     }
-    return sim_format(
-        "counters cannot tell: which flows and queue pairs are behind it; bytes held; "
-        "the order of pauses within a sampling interval (%.6g s)%s; and nothing of %u "
-        "port%s without samples",
-        step_s, meter->has_durations ? "" : "; how long a pause lasted (no duration counter)",
-        silent, sim_plural(silent));
+    char *const interval = meter->snapshots > 0
+                               ? sim_strdup("the order of pauses between two snapshots")
+                               : sim_format("the order of pauses within a sampling interval (%.6g "
+                                            "s)",
+                                            step_s);
+    char *const unknown =
+        meter->unknown_ports > 0
+            ? sim_format("; values of ports that the topology lacks were left out, first %s",
+                         meter->unknown_port)
+            : sim_strdup("");
+    char *const text = sim_format(
+        "counters cannot tell: which flows and queue pairs are behind it; bytes held; %s%s; and "
+        "nothing of %u port%s without samples%s",
+        interval, meter->has_durations ? "" : "; how long a pause lasted (no duration counter)",
+        silent, sim_plural(silent), unknown);
+    sim_free(interval);
+    sim_free(unknown);
+    return text;
 }
 
 static void print_all(const meter_t *meter, const origin_t *origins, size_t count,
@@ -265,20 +299,21 @@ static void print_all(const meter_t *meter, const origin_t *origins, size_t coun
     sim_free(limits);
 }
 
-sim_err_t cli__explain_counters(const char *counters, const char *topology, bool json,
-                                world_error_t *error)
+sim_err_t cli__explain_counters(const char *const *counters, size_t count, const char *topology,
+                                bool json, world_error_t *error)
 {
     meter_t meter = {.nodes = NULL};
     sim_err_t result = cli__meter_links(&meter, topology, error);
     if (result == SIM_OK) {
-        result = cli__meter_samples(&meter, counters, error);
+        result = count == 1 ? cli__meter_samples(&meter, counters[0], error)
+                            : cli__meter_snapshots(&meter, counters, count, error);
     }
     if (result == SIM_OK) {
         find_parents(&meter);
         origin_t *const origins = sim_alloc_array(meter.node_count + 1, sizeof(*origins));
         char *const circle = cut_circle(&meter);
-        const size_t count = find_origins(&meter, origins);
-        print_all(&meter, origins, count, circle, json);
+        const size_t found = find_origins(&meter, origins);
+        print_all(&meter, origins, found, circle, json);
         sim_free(circle);
         sim_free(origins);
     }

@@ -7,8 +7,10 @@
 
 #include <stdbool.h>
 
-// Explains the counters in a file, of ports that the file of a topology names.
-SIM_MUST_CHECK sim_err_t cli__explain_counters(const char *counters, const char *topology,
-                                               bool json, world_error_t *error);
+// Explains counters of ports that the file of a topology names: one file of samples over time, or
+// several snapshots, each a file or a folder.
+SIM_MUST_CHECK sim_err_t cli__explain_counters(const char *const *counters, size_t count,
+                                               const char *topology, bool json,
+                                               world_error_t *error);
 
 #endif // CLI_EXPLAIN_MEASURED_COUNTERS_H

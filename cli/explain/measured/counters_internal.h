@@ -12,15 +12,19 @@ typedef struct meter_port {
     uint32_t node;
     uint32_t peer; // port; EXPLAIN_NONE: unknown
     bool has_samples;
-    double stopped_us; // in all
+    double stopped_us; // in all, counted; where only frames are counted, estimated from them
     double frames;     // pause frames received
+    double peer_sent;  // pause frames that the peer sent
     double sent_bytes;
+    bool has_durations;
+    bool has_frames; // or durations
 } meter_port_t;
 
 typedef struct meter_node {
     char *name;
     uint32_t links;
     bool is_host; // said by a topology.json
+    double cnps;  // that it sent
 } meter_node_t;
 
 // A counter as the file has it. Whole numbers are exact, so that the place where one wraps is
@@ -39,7 +43,13 @@ typedef struct meter_sample {
 } meter_sample_t;
 
 // The kind of values in a column of counters.
-typedef enum meter_kind { METER_OTHER, METER_FRAMES, METER_DURATION, METER_BYTES } meter_kind_t;
+typedef enum meter_kind {
+    METER_OTHER,
+    METER_FRAMES,
+    METER_DURATION,
+    METER_SENT,
+    METER_BYTES
+} meter_kind_t;
 
 typedef struct meter {
     meter_node_t *nodes;
@@ -63,12 +73,23 @@ typedef struct meter {
     uint32_t *parents;
     bool has_durations;
     bool has_bytes;
+    size_t snapshots;     // 0: the samples are rows with times
+    size_t unknown_ports; // values of ports that the topology lacks
+    char *unknown_port;   // the first of them
 } meter_t;
 
 // counters_read.c: read the links, and the samples of counters, and sum up what counters grew by in
 // each interval between two times.
 SIM_MUST_CHECK sim_err_t cli__meter_links(meter_t *meter, const char *path, world_error_t *error);
 SIM_MUST_CHECK sim_err_t cli__meter_samples(meter_t *meter, const char *path, world_error_t *error);
+// Reads a number: "1234", "12.5" or "1,234"; "", "N/A" and "-" are missing. False: it is none.
+bool cli__meter_parse(const char *text, meter_value_t *value);
+// Sums up what the counters of all samples grew by. Messages name the file `path`.
+SIM_MUST_CHECK sim_err_t cli__meter_intervals(meter_t *meter, const char *path,
+                                              world_error_t *error);
+// snapshots.c: reads snapshots, each a file or a folder, in the order of their times.
+SIM_MUST_CHECK sim_err_t cli__meter_snapshots(meter_t *meter, const char *const *paths,
+                                              size_t count, world_error_t *error);
 void cli__meter_fini(meter_t *meter);
 
 #endif // CLI_EXPLAIN_MEASURED_COUNTERS_INTERNAL_H

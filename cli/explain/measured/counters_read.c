@@ -250,8 +250,7 @@ typedef struct columns {
     meter_kind_t kinds[CELLS_MAX];
 } columns_t;
 
-// Reads "1234", "12.5" or "1,234", as pfcstat prints it; "", "N/A" and "-": the value is missing.
-static bool parse_value(const char *text, meter_value_t *value)
+bool cli__meter_parse(const char *text, meter_value_t *value)
 {
     *value = (meter_value_t){0};
     if (text[0] == '\0' || strcmp(text, "N/A") == 0 || strcmp(text, "-") == 0) {
@@ -336,8 +335,8 @@ static sim_err_t take_sample(meter_t *meter, const table_t *table, const columns
             continue;
         }
         SIM_GROW(meter->values, meter->value_count, &meter->value_capacity);
-        if (!parse_value(i < table->count ? table->cells[i].text : "",
-                         &meter->values[meter->value_count++])) {
+        if (!cli__meter_parse(i < table->count ? table->cells[i].text : "",
+                              &meter->values[meter->value_count++])) {
             return bad(table, error,
                        "a counter is no number, expected numbers without sign, or N/A");
         }
@@ -455,9 +454,24 @@ static double growth(const meter_value_t *before, const meter_value_t *now)
     return (double)now->whole + now->part;
 }
 
-// Adds what a port's counters grew by between two samples. If the port has no samples at times in
-// between, the growth is spread over all intervals.
-static void add_growth(meter_t *meter, const meter_sample_t *before, const meter_sample_t *sample)
+// Adds the time for which a port was stopped between two samples, spread over the intervals.
+static void add_active(meter_t *meter, uint32_t port, const meter_sample_t *before,
+                       const meter_sample_t *sample, double active)
+{
+    float *const row = &meter->active[port * meter->time_count];
+    const size_t end = interval_of(meter, sample->time_s);
+    for (size_t t = interval_of(meter, before->time_s) + 1; t <= end; t++) {
+        const double share =
+            (meter->times[t] - meter->times[t - 1]) / (sample->time_s - before->time_s);
+        row[t] += (float)(active * share);
+    }
+}
+
+// Adds what a port's counters grew by between two samples: to its sums if frame_us is below 0, else
+// to the intervals. A frame stands for frame_us where no duration is counted. What a peer says that
+// it sent stands for what the port received if the port itself says nothing.
+static void add_growth(meter_t *meter, const meter_sample_t *before, const meter_sample_t *sample,
+                       double frame_us)
 {
     meter_port_t *const port = &meter->ports[sample->port];
     double grown[METER_BYTES + 1] = {0};
@@ -468,18 +482,23 @@ static void add_growth(meter_t *meter, const meter_sample_t *before, const meter
             *now = now->is_missing ? *then : *now;
             continue;
         }
+        port->has_durations |= meter->kinds[i] == METER_DURATION;
+        port->has_frames |= meter->kinds[i] == METER_DURATION || meter->kinds[i] == METER_FRAMES;
         grown[meter->kinds[i]] += growth(then, now);
     }
-    port->frames += grown[METER_FRAMES];
-    port->stopped_us += grown[METER_DURATION];
-    port->sent_bytes += grown[METER_BYTES];
-    const double active = meter->has_durations ? grown[METER_DURATION] : grown[METER_FRAMES];
-    float *const row = &meter->active[sample->port * meter->time_count];
-    const size_t end = interval_of(meter, sample->time_s);
-    for (size_t t = interval_of(meter, before->time_s) + 1; t <= end; t++) {
-        const double share =
-            (meter->times[t] - meter->times[t - 1]) / (sample->time_s - before->time_s);
-        row[t] += (float)(active * share);
+    if (frame_us < 0) {
+        port->frames += grown[METER_FRAMES];
+        port->stopped_us += grown[METER_DURATION];
+        port->sent_bytes += grown[METER_BYTES];
+        if (port->peer != EXPLAIN_NONE) {
+            meter->ports[port->peer].peer_sent += grown[METER_SENT];
+        }
+        return;
+    }
+    add_active(meter, sample->port, before, sample,
+               port->has_durations ? grown[METER_DURATION] : frame_us * grown[METER_FRAMES]);
+    if (port->peer != EXPLAIN_NONE && !meter->ports[port->peer].has_frames) {
+        add_active(meter, port->peer, before, sample, frame_us * grown[METER_SENT]);
     }
 }
 
@@ -497,7 +516,44 @@ static bool are_equal(const meter_t *meter, const meter_sample_t *a, const meter
     return true;
 }
 
-static sim_err_t fill_intervals(meter_t *meter, const char *path, world_error_t *error)
+// Returns how long a pause frame stops a port, from ports that count both; 1: none does.
+static double us_of_frame(const meter_t *meter)
+{
+    double frames = 0;
+    double us = 0;
+    for (size_t i = 0; i < meter->port_count; i++) {
+        const meter_port_t *const port = &meter->ports[i];
+        if (port->has_durations && port->frames > 0) {
+            frames += port->frames;
+            us += port->stopped_us;
+        }
+    }
+    return frames > 0 && us > 0 ? us / frames : 1;
+}
+
+// Adds the growth between all samples of a port that follow each other.
+static sim_err_t add_all(meter_t *meter, const char *path, double frame_us, world_error_t *error)
+{
+    for (size_t i = 1; i < meter->sample_count; i++) {
+        const meter_sample_t *const before = &meter->samples[i - 1];
+        const meter_sample_t *const sample = &meter->samples[i];
+        if (before->port != sample->port) {
+            continue;
+        }
+        if (sample->time_s > before->time_s) {
+            add_growth(meter, before, sample, frame_us);
+        } else if (!are_equal(meter, before, sample)) {
+            const world_place_t place = {(char *)(uintptr_t)path, (int)sample->line, 1};
+            return world_fail(error, SIM_ERR_INVALID, &place,
+                              "a second sample of %s at this time, with other values than line %u, "
+                              "expected one",
+                              meter->ports[sample->port].name, before->line);
+        }
+    }
+    return SIM_OK;
+}
+
+sim_err_t cli__meter_intervals(meter_t *meter, const char *path, world_error_t *error)
 {
     meter->times = sim_alloc_array(meter->sample_count + 1, sizeof(double));
     for (size_t i = 0; i < meter->sample_count; i++) {
@@ -519,29 +575,26 @@ static sim_err_t fill_intervals(meter_t *meter, const char *path, world_error_t 
     meter->active = sim_alloc_array(meter->port_count * meter->time_count, sizeof(float));
     memset(meter->active, 0, meter->port_count * meter->time_count * sizeof(float));
     qsort(meter->samples, meter->sample_count, sizeof(meter_sample_t), by_port_and_time);
-    for (size_t i = 1; i < meter->sample_count; i++) {
-        const meter_sample_t *const before = &meter->samples[i - 1];
-        const meter_sample_t *const sample = &meter->samples[i];
-        if (before->port != sample->port) {
-            continue;
-        }
-        if (sample->time_s > before->time_s) {
-            add_growth(meter, before, sample);
-        } else if (!are_equal(meter, before, sample)) {
-            const world_place_t place = {(char *)(uintptr_t)path, (int)sample->line, 1};
-            return world_fail(error, SIM_ERR_INVALID, &place,
-                              "a second sample of %s at this time, with other values than line %u, "
-                              "expected one",
-                              meter->ports[sample->port].name, before->line);
-        }
+    const sim_err_t result = add_all(meter, path, -1, error);
+    if (result != SIM_OK) {
+        return result;
     }
-    return SIM_OK;
+    const double frame_us = us_of_frame(meter);
+    meter->has_durations = false;
+    for (size_t i = 0; i < meter->port_count; i++) {
+        meter_port_t *const port = &meter->ports[i];
+        meter->has_durations |= port->has_durations;
+        meter->has_bytes |= port->sent_bytes > 0;
+        port->frames = port->has_frames ? port->frames : port->peer_sent;
+        port->stopped_us = port->has_durations ? port->stopped_us : frame_us * port->frames;
+    }
+    return add_all(meter, path, frame_us, error);
 }
 
 sim_err_t cli__meter_samples(meter_t *meter, const char *path, world_error_t *error)
 {
     const sim_err_t result = read_samples(meter, path, error);
-    return result == SIM_OK ? fill_intervals(meter, path, error) : result;
+    return result == SIM_OK ? cli__meter_intervals(meter, path, error) : result;
 }
 
 void cli__meter_fini(meter_t *meter)
@@ -561,4 +614,5 @@ void cli__meter_fini(meter_t *meter)
     sim_free(meter->times);
     sim_free(meter->active);
     sim_free(meter->parents);
+    sim_free(meter->unknown_port);
 }
