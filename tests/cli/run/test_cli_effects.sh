@@ -25,6 +25,16 @@ until: 50us
 topology: {star: {hosts: 3}}
 traffic: [perftest: {iterations: 10}]
 END
+# Defaults of parameters are on offer: they need no effect with each choice. Both forms stand here.
+cat >"$work/offer.yaml" <<'END'
+until: 50us
+parameters:
+  load: traffic.permutation.bytes
+  timeout: {default: 10, path: nic.timeout}
+topology: {star: {hosts: 4}}
+nic: {transport: irn}
+traffic: [permutation: {hosts: host*, bytes: 10KB}]
+END
 
 # expect PATHS FILE PATH=VALUE...: a check notes that these have no effect, and no others.
 expect() {
@@ -57,6 +67,8 @@ expect "" base nic.plb.rounds=3 nic.repath=plb
 expect "nic.detailed.pu.count" base nic.detailed.pu.count=2
 expect "" base nic.detailed.pu.count=2 nic.model=detailed
 expect "nic.timeout" base nic.timeout=10 nic.transport=irn
+expect "" offer
+expect "nic.timeout" offer timeout=11
 expect "switch.letflow.gap" base switch.letflow.gap=20us
 expect "" base switch.letflow.gap=20us network.load-balancer=letflow
 expect "" base switch.letflow.gap=20us nodes.leaf0.switch.load-balancing=letflow
