@@ -75,6 +75,8 @@ struct app__program {
     size_t event_capacity;
     bool ends_badly;          // for another reason than its exit status
     sim_message_t end;        // how it ended
+    bool killed;              // at the time that the scenario says
+    sim_timer_t kill_timer;   // of that
     sim_timer_t signal_timer; // of app_programs_signal
     int sent_signal;
     const char *stopped; // why app_programs_t.ends ends it
@@ -122,7 +124,7 @@ SIM_MUST_CHECK sim_err_t app__program_start(app__program_t *program, sim_message
 bool app__program_failed(const app__program_t *program);
 // Returns how a program has ended, as a sentence that lives as long as the program.
 const char *app__program_describe_end(const app__program_t *program);
-// Prepares the timer of app_programs_signal.
-void app__program_init_control(app__program_t *program);
+// Prepares the timers of app_programs_signal and of the kill, which comes at kill_ps.
+void app__program_init_control(app__program_t *program, sim_time_t kill_ps);
 
 #endif // APPS_PROGRAMS_GUEST_H

@@ -28,6 +28,7 @@ typedef struct program_config {
     char *host;
     char *command;
     sim_time_t start_ps;
+    sim_time_t kill_ps; // SIM_TIME_NEVER: it is not killed
 } program_config_t;
 
 // clang-format off
@@ -42,6 +43,10 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".start", TIME, program_config_t, start_ps,
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "simulated time at which the program starts"),
+    SIM_ATTR(PREFIX ".kill", TIME, program_config_t, kill_ps,
+             .default_text = "never", .min_text = "0s",
+             .help = "simulated time at which the program is killed, as by SIGKILL, if it still "
+                     "runs; the run does not fail because of it"),
 };
 
 static const sim_attr_t shared_attrs[] = {
@@ -325,7 +330,7 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         program->manager =
             app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
         program->files = app__runtime_files(context->runtime);
-        app__program_init_control(program);
+        app__program_init_control(program, config->kill_ps);
         program->chain = app__program_chain();
         program->awaited = sim_alloc(sizeof(*program->awaited));
         program->thread = app__thread_add(program, -1);
@@ -385,7 +390,8 @@ static void program_destroy(app_t *app)
 
 bool app__program_failed(const app__program_t *program)
 {
-    return program->state != APP__PR_ENDED || program->ends_badly || program->status != 0;
+    return program->state != APP__PR_ENDED ||
+           (!program->killed && (program->ends_badly || program->status != 0));
 }
 
 static void progress(const app_t *app, uint64_t *done, uint64_t *planned)

@@ -251,6 +251,7 @@ void app__program_end(app__program_t *program, const char *fault)
     }
     note_end(program, fault);
     sim_timer_cancel(node, &program->signal_timer);
+    sim_timer_cancel(node, &program->kill_timer);
     for (size_t i = 0; i < program->timer_count; i++) {
         sim_timer_cancel(node, &program->timers[i]->timer);
     }

@@ -54,9 +54,23 @@ static void signal_is_due(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-void app__program_init_control(app__program_t *program)
+static void kill_is_due(sim_node_t *node, sim_timer_t *timer)
+{
+    app__program_t *const program = SIM_CONTAINER_OF(timer, app__program_t, kill_timer);
+    program->killed = program->state != APP__PR_ENDED;
+    if (program->state == APP__PR_WAITS_FOR_START) {
+        sim_work_begin(node, 1); // as if it had begun
+    }
+    app__program_end(program, "the program was killed at the time of programs.kill");
+}
+
+void app__program_init_control(app__program_t *program, sim_time_t kill_ps)
 {
     sim_timer_init(&program->signal_timer, signal_is_due);
+    sim_timer_init(&program->kill_timer, kill_is_due);
+    if (kill_ps != SIM_TIME_NEVER) {
+        sim_timer_arm(&program->node->sim, &program->kill_timer, kill_ps);
+    }
 }
 
 void app_programs_signal(app_t *app, int signal, sim_time_t now_ps)

@@ -55,7 +55,7 @@ app__pr_qp_t *app__program_qp(app__program_t *program, uint32_t number)
     return index == SIM_MAP_NONE || program->qps[index]->qp == NULL ? NULL : program->qps[index];
 }
 
-static uint32_t next_number(app__program_t *program, const nic_t *nic)
+static uint32_t take_number(app__program_t *program, const nic_t *nic)
 {
     app__pr_numbers_t *numbers = NULL;
     const uint32_t interface = nic_interface(nic);
@@ -74,6 +74,16 @@ static uint32_t next_number(app__program_t *program, const nic_t *nic)
     }
     numbers->left--;
     return app__qp_number(numbers->position++);
+}
+
+// Returns a number that no other queue pair of the program has, on any NIC: it is the handle, too.
+static uint32_t next_number(app__program_t *program, const nic_t *nic)
+{
+    uint32_t number = take_number(program, nic);
+    while (app__program_qp(program, number) != NULL) {
+        number = take_number(program, nic);
+    }
+    return number;
 }
 
 static void note_write(nic_qp_t *nic_qp, uint64_t address, uint32_t byte_len, void *ctx)
