@@ -44,6 +44,7 @@ uint64_t app_programs_compute_permille(const char *text);
 typedef struct app_programs {
     bool start;        // false: programs are looked at, and none is started
     bool keeps_output; // reports leave out what programs print, which others save or show
+    bool traces;       // programs write a line for each call of verbs
     bool anywhere;     // programs may be added to any host during the run (app_programs_open)
     const char *verbs_folder; // of the library of programs/; NULL: none was built
     const char *path;         // folders of commands, as in the variable PATH
@@ -58,7 +59,8 @@ typedef struct app_programs {
 // Ends the process of an application that is a program, if it still runs. To be called after the
 // run and before its results are written.
 void app_programs_stop(struct app *app);
-// Writes what a program has printed into "HOST-N.out" and "HOST-N.err" in the folder.
+// Writes what a program has printed into "HOST-N.out" and "HOST-N.err" in the folder,
+// and its trace into "HOST-N.trace".
 SIM_MUST_CHECK sim_err_t app_programs_save(const struct app *app, const char *folder,
                                            sim_message_t *message);
 

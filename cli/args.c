@@ -71,6 +71,7 @@ static const option_t options[] = {
     {"--packet", true, 1u << CLI_CAPTURE, NULL},
     {"--explain", false, 1u << CLI_RUN, NULL},
     {"--programs", false, 1u << CLI_RUN | FOR_STEPS, NULL},
+    {"--program-trace", false, 1u << CLI_RUN | 1u << CLI_SHELL, NULL},
     {"--what-if", false, 1u << CLI_EXPLAIN, NULL},
     {"--counters", true, 1u << CLI_EXPLAIN, NULL},
     {"--junit", true, 1u << CLI_EXPECT, NULL},
@@ -309,6 +310,7 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         bool *value;
     } flags[] = {
         {"--programs", &args->starts_programs},
+        {"--program-trace", &args->traces_programs},
         {"--explain", &args->explains},
         {"--what-if", &args->what_if},
         {"--plugin-limits", &args->plugin_limits},

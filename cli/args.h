@@ -84,6 +84,7 @@ typedef struct cli_args {
     bool list_cells;
     bool quick;
     bool starts_programs; // run
+    bool traces_programs; // run, shell
     const char *topology; // shell; NULL: not given
     bool no_hosts;        // import
     const char *links;    // import; NULL: not given

@@ -93,6 +93,8 @@ static const char help_run[] =
     "  --programs         Start the programs of `traffic: programs` as processes of\n"
     "                     this machine; without it, a scenario with programs is\n"
     "                     refused. docs/programs.md explains them.\n"
+    "  --program-trace    Write each call of verbs that programs make, with its simulated\n"
+    "                     time, into DIR/programs/HOST-N.trace.\n"
     "  --plugin FILE      Compile and load FILE.c, or load FILE.so, and know its parts by\n"
     "                     name. The option can be given several times. docs/plugins.md\n"
     "                     explains plug-ins.\n"

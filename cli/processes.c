@@ -43,14 +43,15 @@ void cli_programs_allow(cli_programs_t *programs)
     }
 }
 
-// Returns whether a name is that of an output file of a program, HOST-N.out or HOST-N.err.
+// Returns whether a name is that of an output file of a program, HOST-N.out, HOST-N.err or
+// HOST-N.trace.
 static bool is_output(const char *name)
 {
     const char *const dash = strrchr(name, '-');
     const char *const dot = strrchr(name, '.');
     return dash != NULL && dot != NULL && dot > dash + 1 &&
            strspn(dash + 1, "0123456789") == (size_t)(dot - dash - 1) &&
-           (strcmp(dot, ".out") == 0 || strcmp(dot, ".err") == 0);
+           (strcmp(dot, ".out") == 0 || strcmp(dot, ".err") == 0 || strcmp(dot, ".trace") == 0);
 }
 
 // Removes the output of an earlier run's programs, and the folder if nothing else is in it.

@@ -329,6 +329,7 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
         run->programs.permission.ends = run->extra->ends != NULL ? run->extra->ends : why_ends;
         run->programs.permission.ctx = run->extra->ctx;
         run->programs.permission.anywhere = run->extra->drive != NULL;
+        run->programs.permission.traces = run->args->traces_programs;
         scenario->programs = &run->programs.permission;
     }
     results_run_t *done = NULL;

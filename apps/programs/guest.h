@@ -79,6 +79,8 @@ struct app__program {
     sim_timer_t kill_timer;   // of that
     sim_timer_t signal_timer; // of app_programs_signal
     int sent_signal;
+    int trace;           // file of its calls; -1: none
+    char *trace_path;    // of the file
     const char *stopped; // why app_programs_t.ends ends it
 
     app__pr_pd_t *pds;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/programs/program.c - programs as an application: attributes, creation and report
 // (docs/models/programs.md).
+#define _GNU_SOURCE
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/threads/forks.h"
 #include "apps/programs/turns.h"
@@ -14,7 +15,9 @@
 #include "nic/transport.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -233,15 +236,38 @@ static void fill_shared(const app__program_t *program, program_shared_t *shared)
     shared->bell = program->thread->bell;
 }
 
+// Makes the file of the program's trace. Returns the variables of its environment, to be freed.
+static char *begin_trace(app__program_t *program)
+{
+    const char *const own = program->config->environment;
+    if (program->permission->traces) {
+        program->trace_path = sim_format("%s/rocesim-XXXXXX", program->permission->scratch);
+        program->trace = mkostemp(program->trace_path, O_CLOEXEC);
+    }
+    return program->trace < 0 ? sim_strdup(own == NULL ? "" : own)
+                              : sim_format("%s %s=%s", own == NULL ? "" : own,
+                                           PROGRAM_TRACE_ENVIRONMENT, program->trace_path);
+}
+
+static void end_trace(app__program_t *program)
+{
+    if (program->trace >= 0) {
+        (void)close(program->trace);
+        (void)unlink(program->trace_path);
+    }
+    sim_free(program->trace_path);
+}
+
 sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
 {
     const app_programs_t *const permission = program->permission;
+    char *const environment = begin_trace(program);
     const app__process_plan_t plan = {
         .words = program->words,
         .path = permission->path,
         .home = permission->home,
         .verbs_folder = permission->verbs_folder,
-        .environment = program->config->environment,
+        .environment = environment,
         .memory_max_bytes = program->config->memory_max_bytes,
         .output_max_bytes = program->config->output_max_bytes,
         .host_count = net_interface_count(program->app.net),
@@ -253,6 +279,7 @@ sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
         fill_shared(program, program->process->shared);
         error = app__process_start(program->process, &plan, message);
     }
+    sim_free(environment);
     return error;
 }
 
@@ -319,6 +346,7 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         .config = context->programs_config,
         .runtime = context->runtime,
         .node = node,
+        .trace = -1,
         .ended_ps = SIM_TIME_NEVER,
         .begun_ps = SIM_TIME_NEVER,
     };
@@ -351,6 +379,7 @@ static void program_destroy(app_t *app)
     app_programs_stop(app);
     app__forks_destroy(program);
     app__process_destroy(program->first_process);
+    end_trace(program);
     for (size_t i = 0; i < program->cq_count; i++) {
         sim_free(program->cqs[i]->taken);
         sim_free(program->cqs[i]->times);

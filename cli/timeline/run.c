@@ -4,11 +4,13 @@
 // Hosts and switches are processes. A flow is a slice of its sender and one of its receiver, with
 // an arrow between them. A pause is a slice on a thread of the port that is stopped; an arrow comes
 // from the pause that it follows.
+#include "cli/timeline/program_calls.h"
 #include "cli/timeline/trace.h"
 
 #include "results/csv.h"
 #include "results/result_folder.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +306,28 @@ static sim_err_t take_value(const results_csv_t *csv, void *ctx, world_error_t *
     return SIM_OK;
 }
 
+// -- calls of programs
+
+static void take_call(const cli_call_t *call, void *ctx)
+{
+    run_trace_t *const run = ctx;
+    json_t *const args = json_object();
+    json_object_set_new(args, "call", cli__trace_text(call->text));
+    const cli_slice_t slice = {
+        .pid = pid_of(run, call->host, call->host_bytes),
+        .track =
+            sim_format("program %" PRIu64 " thread %" PRIu64 " calls", call->program, call->thread),
+        .start_ps = call->time_ps,
+        .end_ps = call->time_ps,
+        .name = sim_format("%.*s", (int)call->name_bytes, call->text),
+        .category = "call",
+        .args = args,
+        .is_instant = true,
+    };
+    run->any = true;
+    cli__slices_add(&run->slices, run->trace, slice);
+}
+
 // -- all
 
 static sim_err_t take_files(run_trace_t *run, const char *folder, world_error_t *error)
@@ -316,6 +340,9 @@ static sim_err_t take_files(run_trace_t *run, const char *folder, world_error_t 
     }
     for (size_t i = 0; i < run->open_count; i++) {
         cli__slices_add(&run->slices, run->trace, run->open[i]);
+    }
+    if (result == SIM_OK) {
+        result = cli__timeline_calls(folder, take_call, run, error);
     }
     sim_free(run->open);
     cli__slices_write(&run->slices, run->trace);

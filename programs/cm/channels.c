@@ -14,6 +14,7 @@
 #include "programs/cm/ids.h"
 #include "programs/parts.h"
 #include "programs/process/descriptors.h"
+#include "programs/trace.h"
 
 #define PIPE_BYTES (1 << 20)
 
@@ -237,6 +238,7 @@ PROGRAM_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
         id->unacked++;
         fill(made, &cm);
         work_on(made, &cm);
+        TRACE("rdma_get_cm_event() = %s, id %u", rdma_event_str(made->base.event), record.handle);
         *event = &made->base;
         return 0;
     }

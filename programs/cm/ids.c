@@ -8,12 +8,16 @@
 #include <string.h>
 
 #include "programs/sockets/names.h"
+#include "programs/trace.h"
 
 bool cm_enter(const char *function)
 {
     if (!turn_enter(function)) {
         errno = ENODEV;
         return false;
+    }
+    if (strcmp(function, "rdma_get_cm_event") != 0) { // its line has the event
+        TRACE("%s()", function);
     }
     return true;
 }

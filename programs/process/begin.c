@@ -6,6 +6,7 @@
 #include "programs/spin/loops.h"
 #include "programs/time/clocks.h"
 #include "programs/time/tsc.h"
+#include "programs/trace.h"
 
 void parts_begin(void)
 {
@@ -13,4 +14,5 @@ void parts_begin(void)
     tsc_begin();
     clocks_begin();
     spin_begin();
+    trace_begin();
 }

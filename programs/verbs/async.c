@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
 // Returns the kind of object that an event is about; 0: a port.
@@ -52,6 +53,7 @@ PROGRAM_EXPORT int ibv_get_async_event(struct ibv_context *context, struct ibv_a
         }
         memset(event, 0, sizeof *event);
         event->event_type = (enum ibv_event_type)(record.kind - 1);
+        TRACE("ibv_get_async_event() = %s", ibv_event_type_str(event->event_type));
         const verbs_kind_t kind = kind_of(event->event_type);
         void *object = kind == 0 ? NULL : verbs_find(kind, record.handle);
         if (kind == 0) {

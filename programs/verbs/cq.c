@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "programs/process/descriptors.h"
+#include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
 // Number of empty polls in a row that return at once since another queue's cache is not empty.
@@ -71,6 +72,7 @@ PROGRAM_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv
     }
     *cq = &found->base;
     *cq_context = found->base.cq_context;
+    TRACE("ibv_get_cq_event() = cq %u", found->base.handle);
     return 0;
 }
 
@@ -90,6 +92,9 @@ static program_completion_t take(verbs_cq_t *cq)
     cached--;
     verbs_retire(&completion);
     turn_act();
+    if (trace_on) {
+        trace_completion(cq->base.handle, &completion);
+    }
     return completion;
 }
 
@@ -190,7 +195,9 @@ static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
                            .handle = cq->handle,
                            .flags = solicited_only != 0 ? 1 : 0};
     turn_charge_call();
-    return turn_call(&call);
+    const int error = turn_call(&call);
+    TRACE("ibv_req_notify_cq(cq %u, solicited_only %d) = %d", cq->handle, solicited_only, error);
+    return error;
 }
 
 void verbs_forget_completions(struct ibv_cq *base, uint32_t qp_num)
@@ -362,6 +369,7 @@ static verbs_cq_t *create(struct ibv_context *context, const struct ibv_cq_init_
     if (attr->channel != NULL) {
         attr->channel->refcnt++;
     }
+    TRACE("ibv_create_cq(%u) = cq %u", attr->cqe, call.handle);
     return cq;
 }
 
@@ -423,6 +431,7 @@ PROGRAM_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
             return error;
         }
     }
+    TRACE("ibv_destroy_cq(cq %u) = 0", base->handle);
     verbs_remove(VERBS_CQ, base->handle);
     cached -= cq->count;
     if (base->channel != NULL) {

@@ -11,6 +11,7 @@
 
 #include "programs/parts.h"
 #include "programs/process/descriptors.h"
+#include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
 #undef ibv_query_port
@@ -107,6 +108,7 @@ PROGRAM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
     verbs_set_post_ops(&open->verbs);
     open->next = opened;
     opened = open;
+    TRACE("ibv_open_device(%s) = device %u", device->name, open->device);
     return context;
 }
 
@@ -325,6 +327,7 @@ static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port
         return error;
     }
     const bool up = (call.flags & 1) != 0;
+    TRACE("ibv_query_port(device %u) = %s", call.device, up ? "active" : "down");
     struct ibv_port_attr all = {
         .state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
         .max_mtu = IBV_MTU_4096,
@@ -447,6 +450,7 @@ PROGRAM_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
         return NULL;
     }
     *pd = (struct ibv_pd){.context = context, .handle = call.handle};
+    TRACE("ibv_alloc_pd(device %u) = pd %u", call.device, call.handle);
     return pd;
 }
 

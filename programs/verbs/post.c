@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
 // -- room in the work queues
@@ -85,6 +86,9 @@ void verbs_put_record(const program_post_t *record, const void *rest, size_t res
     }
     program_post_t head = *record;
     put(&head, rest, rest_bytes);
+    if (trace_on) {
+        trace_post(record, rest);
+    }
     turn_act();
 }
 

@@ -2,9 +2,11 @@
 // programs/verbs/qp.c - queue pairs.
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
 // Bytes that a work request may hold inline in any case: programs use what a device grants.
@@ -95,6 +97,12 @@ static int create(verbs_qp_t *qp, struct ibv_pd *pd, const struct ibv_qp_init_at
     qp->base.state = IBV_QPS_RESET;
     pthread_mutex_init(&qp->base.mutex, NULL);
     pthread_cond_init(&qp->base.cond, NULL);
+    TRACE("ibv_create_qp(%s, send_cq %u, recv_cq %u, %u sends, %u receives) = qp %u",
+          attr->qp_type == IBV_QPT_RC   ? "RC"
+          : attr->qp_type == IBV_QPT_UC ? "UC"
+                                        : "UD",
+          attr->send_cq->handle, attr->recv_cq->handle, attr->cap.max_send_wr,
+          attr->cap.max_recv_wr, call.handle);
     return error;
 }
 
@@ -242,6 +250,21 @@ void verbs_reset_queues(verbs_qp_t *qp)
     qp->receives = 0;
 }
 
+static void trace_modify(const struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask,
+                         int error)
+{
+    static const char *const states[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
+    char peer[32] = "";
+    if ((mask & IBV_QP_DEST_QPN) != 0) {
+        snprintf(peer, sizeof peer, ", peer's qp %u", attr->dest_qp_num);
+    }
+    trace_write(
+        "ibv_modify_qp(qp %u%s%s%s) = %d", qp->qp_num, (mask & IBV_QP_STATE) != 0 ? ", " : "",
+        (mask & IBV_QP_STATE) != 0 && attr->qp_state < IBV_QPS_UNKNOWN ? states[attr->qp_state]
+                                                                       : "",
+        peer, error);
+}
+
 PROGRAM_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
 {
     verbs_qp_t *qp = (verbs_qp_t *)base;
@@ -256,6 +279,9 @@ PROGRAM_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, 
     fill_call(&call.qp, attr, mask);
     turn_charge_call();
     error = turn_call(&call);
+    if (trace_on) {
+        trace_modify(base, attr, mask, error);
+    }
     if (error != 0) {
         return error;
     }
@@ -284,6 +310,7 @@ PROGRAM_EXPORT int ibv_query_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, i
         return error;
     }
     base->state = (enum ibv_qp_state)call.qp.state;
+    TRACE("ibv_query_qp(qp %u) = 0", base->qp_num);
     *attr = qp->attr;
     attr->qp_state = base->state;
     attr->cur_qp_state = base->state;
@@ -321,6 +348,7 @@ PROGRAM_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
             return error;
         }
     }
+    TRACE("ibv_destroy_qp(qp %u) = 0", base->qp_num);
     verbs_remove(VERBS_QP, base->handle);
     verbs_forget_completions(base->send_cq, base->qp_num);
     verbs_forget_completions(base->recv_cq, base->qp_num);

@@ -26,7 +26,8 @@ traffic:
       - {host: host1, command: "$work/failover host0 4000", start: 1ms}
 faults: [$2]
 END
-    within 60 "$ROCESIM" run "$work/$1.yaml" --programs -o "$work/$1" >"$work/$1.log" 2>&1 && status=0 || status=$?
+    within 60 "$ROCESIM" run "$work/$1.yaml" --programs -o "$work/$1" >"$work/$1.log" 2>&1 &&
+        status=0 || status=$?
     client=$work/$1/programs/host1-0.out
     server=$work/$1/programs/host0-0.out
 }
@@ -58,8 +59,10 @@ grep -q "drops .* link-loss" "$work/loss.log" || { cat "$work/loss.log"; fail "l
 
 meet killed "" ", kill: 1.2ms"
 [ "$status" != 0 ] || fail "killed: the client does not notice that its server is killed"
-grep -q "transport retry counter exceeded" "$client" || fail "killed: no work request ended with RETRY_EXC_ERR"
-grep -q "host0-0.*killed at the time" "$work/killed.log" || fail "killed: the end of the server is not explained"
+grep -q "transport retry counter exceeded" "$client" ||
+    fail "killed: no work request ended with RETRY_EXC_ERR"
+grep -q "host0-0.*killed at the time" "$work/killed.log" ||
+    fail "killed: the end of the server is not explained"
 grep -q "traffic\[0\]" "$work/killed.log" && fail "killed: the program that was to be killed counts as failed"
 
 cp "$work/cable/programs/host1-0.out" "$work/before.out"

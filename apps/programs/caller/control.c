@@ -116,6 +116,12 @@ sim_err_t app_programs_save(const app_t *app, const char *folder, sim_message_t 
     if (error == SIM_OK) {
         error = copy_out(program->process->err, err, message);
     }
+    if (error == SIM_OK && program->trace >= 0) {
+        char *const trace =
+            sim_format("%s/%s-%u.trace", folder, program->host_name, program->number);
+        error = copy_out(program->trace, trace, message);
+        sim_free(trace);
+    }
     sim_free(out);
     sim_free(err);
     return error;
