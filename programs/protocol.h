@@ -26,7 +26,7 @@
 #define PROGRAM_MEMORY_FD 1002
 #define PROGRAM_ENVIRONMENT "ROCESIM_PROGRAM" // is set, to "1", in the environment of a program
 #define PROGRAM_TRACE_ENVIRONMENT "ROCESIM_PROGRAM_TRACE" // path of the file of the trace, if any
-#define PROGRAM_STATUS_LOST 137               // exit status of a program that its library ends
+#define PROGRAM_STATUS_LOST 137 // exit status of a program that its library ends
 
 #define PROGRAM_DEVICES_MAX 64u // NICs of a host
 #define PROGRAM_SGES_MAX 30u    // places of a work request
