@@ -221,6 +221,44 @@ const steps = {
         check(false, "eight wrong passwords lock nobody out");
     },
 
+    // Own files: chosen, dropped with a folder, checked, named by completion, run, refused by name and by size.
+    async files() {
+        await go(ada, "files");
+        check((await ada.locator(".empty").count()) === 1, "no files yet");
+        await accessible(ada, "files");
+        const [chooser] = await Promise.all([ada.waitForEvent("filechooser"), ada.getByRole("button", { name: "Upload files" }).click()]);
+        await chooser.setFiles(["scenarios/training/ring8.goal", "scenarios/mooncake/small.jsonl"]);
+        await ada.waitForSelector(".drop-zone .note.good");
+        check((await text_of(ada, ".drop-zone .note.good")).includes("2 files"), "two files were uploaded");
+        // A drop: one good file, and one whose name the server refuses.
+        await ada.evaluate(() => {
+            const data = new DataTransfer();
+            data.items.add(new File(["topology: {star: {hosts: 8}}\ntraffic: [{workload: {file: ring8.goal}}]\n"], "own.yaml"));
+            data.items.add(new File(["x"], "bad|name"));
+            document.querySelector(".drop-zone").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        });
+        await ada.waitForSelector(".drop-zone .note.bad");
+        check((await text_of(ada, ".drop-zone .note.bad")).includes("bad|name: the name contains a character"), "a bad name is told");
+        await ada.getByRole("button", { name: "Check ring8.goal" }).click();
+        await ada.waitForSelector("td details");
+        check((await text_of(ada, "td details")).includes("GOAL, text"), "a file is checked");
+        await ada.setViewportSize({ width: 700, height: 700 });
+        await picture(ada, "files");
+        await accessible(ada, "files with a list");
+        await ada.setViewportSize({ width: 1280, height: 800 });
+        await ada.getByRole("link", { name: "Simulate" }).last().click();
+        await ada.waitForSelector(".verdict-ok");
+        await type_scenario(ada, "topology: {star: {hosts: 8}}\ntraffic:\n  - workload: {file: rin");
+        await ada.keyboard.press("Control+Space");
+        await ada.waitForSelector(".cm-tooltip-autocomplete");
+        check((await text_of(ada, ".cm-tooltip-autocomplete")).includes("ring8.goal"), "own files are completed");
+        await go(ada, "files");
+        const rows = await ada.locator("tbody tr").count();
+        await ada.getByRole("button", { name: "Remove: small.jsonl" }).click();
+        await ada.locator("dialog").getByRole("button", { name: "Remove" }).click();
+        await ada.waitForFunction((before) => document.querySelectorAll("tbody tr").length === before - 1, rows);
+    },
+
     // A scenario from the library, broken and mended, as text and as form.
     async edit() {
         await go(ada, "simulate");

@@ -18,6 +18,7 @@ type View = (scope: Scope, place: Place) => Child | Promise<Child>;
 const views: Record<string, () => Promise<View>> = {
     simulate: async () => (await import("./views/library")).show_library,
     edit: async () => (await import("./views/workbench/workbench")).workbench_view,
+    files: async () => (await import("./views/files")).files_view,
     runs: async () => (await import("./views/runs")).runs_view,
     run: async () => (await import("./views/run/run")).run_view,
     query: async () => (await import("./views/query/query")).query_view,
@@ -38,6 +39,7 @@ interface Destination {
 
 const destinations: Destination[] = [
     { name: "simulate", icon: "simulate", keys: "g s", text: () => t().nav.simulate, also: ["edit"] },
+    { name: "files", icon: "files", keys: "g f", text: () => t().files.title, shown: () => session.may_run },
     { name: "runs", icon: "runs", keys: "g r", text: () => t().nav.runs, also: ["run"] },
     { name: "query", icon: "query", keys: "g q", text: () => t().nav.query },
     { name: "captures", icon: "captures", keys: "g c", text: () => t().nav.captures },

@@ -149,7 +149,8 @@ function about(name: string, help: string, range: string): HTMLElement {
     );
 }
 
-function complete_scenario(known: Parameters, context: CompletionContext): CompletionResult | null {
+// Offers the user's own files as values of texts, and otherwise the names and values of attributes.
+function complete_scenario(known: Parameters, files: string[], context: CompletionContext): CompletionResult | null {
     const text = context.state.doc.toString();
     const place = place_at(text, context.pos);
     if (!place) {
@@ -185,6 +186,10 @@ function complete_scenario(known: Parameters, context: CompletionContext): Compl
         }
         if (parameter.auto && parameter.default !== "auto") {
             options.push({ label: "auto", type: "constant", info });
+        }
+        for (const name of parameter.type === "string" && !parameter.choices ? files : []) {
+            const apply = /^[\w./-]+$/.test(name) ? name : JSON.stringify(name);
+            options.push({ label: name, apply, type: "variable", detail: t().files.my_file, info });
         }
         return options.length > 0 ? { from: place.from, options, validFor: /^[\w.\-/%]*$/ } : null;
     }
@@ -270,15 +275,17 @@ interface EditorOptions {
     label: string;
     change?: (text: string) => void;
     submit?: () => void;
-    language: { kind: "scenario"; parameters: Parameters } | { kind: "sql"; tables: Record<string, string[]> };
+    language:
+        | { kind: "scenario"; parameters: Parameters; files: string[] }
+        | { kind: "sql"; tables: Record<string, string[]> };
 }
 
 function of_language(language: EditorOptions["language"]): Extension[] {
     if (language.kind === "sql") {
         return [sql({ dialect: SQLite, schema: language.tables, upperCaseKeywords: false }), autocompletion()];
     }
-    const { parameters } = language;
-    const complete = (context: CompletionContext) => complete_scenario(parameters, context);
+    const { parameters, files } = language;
+    const complete = (context: CompletionContext) => complete_scenario(parameters, files, context);
     return [
         scenario_language,
         lintGutter(),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The texts of the page in English. Their type is what every other language must provide.
+import { files_en } from "./files";
 import { names_en } from "./names_en";
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en-GB")} ${n === 1 ? one : many}`;
 
 export const en = {
     names: names_en,
+    files: files_en,
     common: {
         loading: "Loading…",
         try_again: "Try again",

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // 页面的中文文本。
 import type { Dictionary } from "./en";
+import { files_zh } from "./files";
 import { names_zh } from "./names_zh";
 
 const n_of = (n: number) => n.toLocaleString("zh-CN");
 
 export const zh: Dictionary = {
     names: names_zh,
+    files: files_zh,
     common: {
         loading: "加载中…",
         try_again: "重试",

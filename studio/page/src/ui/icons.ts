@@ -4,6 +4,7 @@ import { svg } from "../core/dom";
 
 const paths = {
     simulate: "M6 4v16l13-8z",
+    files: "M4 6h6l2 2h8v11H4z",
     runs: "M4 6h16M4 12h16M4 18h10",
     query: "M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14zM16 16l5 5",
     process: "M4 20V10M10 20V4M16 20v-8M21 20H3",

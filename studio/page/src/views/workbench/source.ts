@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the text of a scenario comes from, and the text that was typed but not saved.
 import { api, call } from "../../core/api";
+import { file_address } from "../../core/own_files";
 import type { Place } from "../../core/router";
 import { session } from "../../core/session";
 import type { LibraryItem, SavedDocument } from "../../core/types";
@@ -26,8 +27,20 @@ export interface Source {
     text: string;
     title: string;
     lead: string;
-    document: SavedDocument<{ yaml: string }> | null;
-    from_library?: string; // the entry whose folder its file names are relative to
+    document: SavedDocument<SavedScenario> | null;
+    start: Start;
+}
+
+// Where file names in the scenario start: beside an entry of the library, or in a folder of the user's own files.
+export interface Start {
+    library?: string;
+    folder?: string;
+}
+
+export type SavedScenario = { yaml: string } & Start;
+
+function start_of(saved: { library?: string | null; folder?: string | null }): Start {
+    return saved.library ? { library: saved.library } : saved.folder ? { folder: saved.folder } : {};
 }
 
 export async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
@@ -40,23 +53,32 @@ export async function source_of(place: Place, signal: AbortSignal): Promise<Sour
             title: item.name,
             lead: item.question,
             document: null,
-            from_library: item.name,
+            start: { library: item.name },
         };
     }
     if (kind === "document" && name) {
-        const document = await api.get<SavedDocument<{ yaml: string }>>(`documents/${name}`, undefined, signal);
-        return { text: document.body.yaml, title: document.name, lead: words.saved_scenario, document };
+        const document = await api.get<SavedDocument<SavedScenario>>(`documents/${name}`, undefined, signal);
+        const { body, name: title } = document;
+        return { text: body.yaml, title, lead: words.saved_scenario, document, start: start_of(body) };
+    }
+    if (kind === "file" && name) {
+        const text = await (await call("GET", file_address(name), { signal })).text();
+        const folder = name.slice(0, Math.max(name.lastIndexOf("/"), 0));
+        return { text, title: name, lead: t().files.own_scenario, document: null, start: start_of({ folder }) };
     }
     if (kind === "run" && name) {
-        const text = await (
-            await call("GET", `runs/${encodeURIComponent(name)}/files/scenario.yaml`, { signal })
-        ).text();
-        return { text, title: words.of_run(name), lead: "", document: null };
+        const address = `runs/${encodeURIComponent(name)}`;
+        const [text, run] = await Promise.all([
+            call("GET", `${address}/files/scenario.yaml`, { signal }).then((answer) => answer.text()),
+            api.get<Start>(address, undefined, signal),
+        ]);
+        return { text, title: words.of_run(name), lead: "", document: null, start: start_of(run) };
     }
     if (kind === "draft") {
-        return { text: sessionStorage.getItem("studio.draft") ?? blank, title: words.draft, lead: "", document: null };
+        const text = sessionStorage.getItem("studio.draft") ?? blank;
+        return { text, title: words.draft, lead: "", document: null, start: {} };
     }
-    return { text: blank, title: words.new_scenario, lead: words.new_lead, document: null };
+    return { text: blank, title: words.new_scenario, lead: words.new_lead, document: null, start: {} };
 }
 
 // Keeps what was typed and neither saved nor run, for this user in this browser tab. It is there again after another

@@ -4,6 +4,7 @@
 import { api, was_aborted } from "../../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
 import { shortcut } from "../../core/keys";
+import { own_files } from "../../core/own_files";
 import { go, link, the_place, type Place } from "../../core/router";
 import { session } from "../../core/session";
 import { recall, remember } from "../../core/settings";
@@ -17,11 +18,11 @@ import { TopologyMap } from "../../topology/draw";
 import { button, checkbox, field, input, note, problem_text, sheet, toast } from "../../ui/parts";
 import { study_view } from "../run/study";
 import { Order } from "./order";
-import { source_of, Unsaved, type Source } from "./source";
+import { source_of, Unsaved, type SavedScenario, type Source } from "./source";
 import { show_verdict } from "./verdict";
 
 type Mode = "text" | "form";
-type Scenario = SavedDocument<{ yaml: string }>;
+type Scenario = SavedDocument<SavedScenario>;
 
 function title_of(text: string): string {
     return find(outline(text), ["name"])?.text ?? "";
@@ -53,6 +54,7 @@ class Workbench {
         private readonly place: Place,
         private readonly source: Source,
         private readonly known: Parameters,
+        files: string[],
     ) {
         const words = t().editor;
         this.unsaved = new Unsaved(place);
@@ -71,7 +73,7 @@ class Workbench {
             label: words.text_of(source.title),
             change: () => this.text_changed(),
             submit: () => void this.run(),
-            language: { kind: "scenario", parameters: known },
+            language: { kind: "scenario", parameters: known, files },
         });
         this.order = new Order(
             { parameters: known, text: () => this.code.text(), run: () => this.run() },
@@ -150,10 +152,9 @@ class Workbench {
         this.draw_form();
     }
 
-    // Returns the scenario as the server takes it; file names in a library's entry are relative to the library.
-    private sent(): { yaml: string; set: string[]; library?: string } {
-        const { from_library } = this.source;
-        return { yaml: this.code.text(), set: [], ...(from_library ? { library: from_library } : {}) };
+    // Returns the scenario as the server takes it, with where its file names start.
+    private sent(): SavedScenario & { set: string[] } {
+        return { yaml: this.code.text(), set: [], ...this.source.start };
     }
 
     private async ask_checker(signal: AbortSignal): Promise<void> {
@@ -219,7 +220,7 @@ class Workbench {
             return;
         }
         const { id, name, shared, version } = this.saved;
-        const body = { name, shared, version, body: { yaml: this.code.text() } };
+        const body = { name, shared, version, body: { yaml: this.code.text(), ...this.source.start } };
         this.saved = await api.put<Scenario>(`documents/${id}`, body);
         this.saved_text = this.code.text();
         this.unsaved.drop();
@@ -236,7 +237,8 @@ class Workbench {
         };
         const done = async () => {
             const text = this.code.text();
-            const body = { kind: "scenario", name: name.value.trim(), shared, body: { yaml: text } };
+            const scenario = { yaml: text, ...this.source.start };
+            const body = { kind: "scenario", name: name.value.trim(), shared, body: scenario };
             const made = await api.post<{ id: number }>("documents", body);
             this.saved_text = text;
             this.unsaved.drop();
@@ -328,6 +330,19 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     if (place.words[1] === "study" && place.words[2]) {
         return study_view(place.words[2], scope.signal);
     }
-    const [source, known] = await Promise.all([source_of(place, scope.signal), parameters()]);
-    return new Workbench(scope, place, source, known).show();
+    const [source, known, { files }] = await Promise.all([
+        source_of(place, scope.signal),
+        parameters(),
+        own_files(scope.signal),
+    ]);
+    // Names as the scenario writes them: from its folder on. Beside an entry of the library there are others.
+    const from = source.start.folder ? `${source.start.folder}/` : "";
+    const names = files.map((file) => file.path).filter((path) => path.startsWith(from) && !source.start.library);
+    return new Workbench(
+        scope,
+        place,
+        source,
+        known,
+        names.map((path) => path.slice(from.length)),
+    ).show();
 }
