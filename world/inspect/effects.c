@@ -483,18 +483,53 @@ static bool is_written(const world_place_t *place)
     return place->line != 1 || place->column != 1;
 }
 
-// Returns whether a value is the default of a parameter of the scenario: such a value is on offer
-// for every choice of the other parameters, and need not have an effect with each of them.
-static bool is_on_offer(const world_tree_t *root, const world_place_t *place)
+// Returns the attribute that chooses the part of the NIC to which an attribute belongs:
+// nic.congestion-control for nic.hpcc.eta. NULL: none does.
+static const char *chooser(const search_t *search, const char *path)
 {
-    const world_tree_t *const section = world__parameters_section(root);
+    char name[64] = "";
+    memcpy(name, path + strlen("nic."),
+           SIM_MIN(strcspn(path + strlen("nic."), "."), sizeof(name) - 1));
+    for (uint32_t kind = 0; kind < NIC_EXTRA_KIND_COUNT; kind++) {
+        const void *part = NULL;
+        if (nic_config_find(&search->world->scenario->nic_config, (nic_extra_kind_t)kind, name,
+                            &part) != NULL) {
+            return nic_extra_kind_attribute((nic_extra_kind_t)kind);
+        }
+    }
+    return NULL;
+}
+
+// Returns whether a path of a parameter, or one in its list, decides over a condition.
+static bool decides(const world_tree_t *paths, const char *needs, const char *chosen_by)
+{
+    bool found = false;
+    for (size_t i = 0; paths != NULL && paths->kind == WORLD_TREE_LIST && i < paths->count; i++) {
+        found = found || decides(paths->entries[i].value, needs, chosen_by);
+    }
+    if (paths == NULL || paths->kind != WORLD_TREE_SCALAR) {
+        return found;
+    }
+    const char *const of_node = strstr(paths->text, ".nic."); // nodes.NAME.nic.ATTRIBUTE
+    const char *const path = of_node != NULL ? of_node + 1 : paths->text;
+    return asks_for(needs, path) || (chosen_by != NULL && strcmp(path, chosen_by) == 0);
+}
+
+// Returns whether a value of the file is on offer, and need not have an effect with each choice: it
+// is the default of a parameter, or a parameter decides over what it needs.
+static bool is_on_offer(const search_t *search, const sim_attr_t *attr, const world_place_t *place,
+                        const char *needs)
+{
+    const world_tree_t *const section = world__parameters_section(search->world->scenario->root);
+    const char *const chosen_by = *needs == '\0' ? chooser(search, attr->path) : NULL;
     for (size_t i = 0; section != NULL && place->line > 0 && i < section->count; i++) {
         const world_tree_t *const row = section->entries[i].value; // a path, or {path, default...}
-        const world_tree_t *const usual =
-            row->kind == WORLD_TREE_MAP ? world_tree_value(row, "default") : NULL;
-        if (usual != NULL && usual->place.line == place->line &&
-            usual->place.column == place->column &&
-            strcmp(usual->place.origin, place->origin) == 0) {
+        const bool is_long = row->kind == WORLD_TREE_MAP;
+        const world_tree_t *const usual = is_long ? world_tree_value(row, "default") : NULL;
+        if (decides(is_long ? world_tree_value(row, "path") : row, needs, chosen_by) ||
+            (usual != NULL && usual->place.line == place->line &&
+             usual->place.column == place->column &&
+             strcmp(usual->place.origin, place->origin) == 0)) {
             return true;
         }
     }
@@ -518,7 +553,7 @@ static void look_at(search_t *search, const sim_attr_table_t *table, const sim_a
         !set || strcmp(usual, given) == 0 || strstr(search->told, mark) != NULL
             ? NULL
             : missing(search, attr->path);
-    if (needs != NULL) {
+    if (needs != NULL && !is_on_offer(search, attr, &value->place, needs)) {
         const world_place_t *const place = &value->place;
         char *const where = place->line == 0
                                 ? sim_format("%s", place->origin)
@@ -556,8 +591,7 @@ static void look_below(search_t *search, const world_tree_t *map, const char *pr
         }
         for (size_t t = 0; world_target_at(targets, t, &target); t++) {
             const sim_attr_t *const attr = sim_attr_find(target.table, path);
-            if (attr != NULL && !value->is_null && is_written(&value->place) &&
-                !is_on_offer(search->world->scenario->root, &value->place)) {
+            if (attr != NULL && !value->is_null && is_written(&value->place)) {
                 look_at(search, target.table, attr, value);
                 break;
             }

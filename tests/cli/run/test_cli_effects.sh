@@ -25,14 +25,16 @@ until: 50us
 topology: {star: {hosts: 3}}
 traffic: [perftest: {iterations: 10}]
 END
-# Defaults of parameters are on offer: they need no effect with each choice. Both forms stand here.
+# Defaults of parameters, and what a parameter decides over, are on offer: they need no effect with each
+# choice. Both forms of parameters stand here.
 cat >"$work/offer.yaml" <<'END'
 until: 50us
 parameters:
   load: traffic.permutation.bytes
   timeout: {default: 10, path: nic.timeout}
+  cc: nic.congestion-control
 topology: {star: {hosts: 4}}
-nic: {transport: irn}
+nic: {transport: irn, hpcc: {eta: 0.9}, scan: {ack-pause-class: 1}}
 traffic: [permutation: {hosts: host*, bytes: 10KB}]
 END
 
@@ -67,8 +69,9 @@ expect "" base nic.plb.rounds=3 nic.repath=plb
 expect "nic.detailed.pu.count" base nic.detailed.pu.count=2
 expect "" base nic.detailed.pu.count=2 nic.model=detailed
 expect "nic.timeout" base nic.timeout=10 nic.transport=irn
-expect "" offer
-expect "nic.timeout" offer timeout=11
+expect "nic.scan.ack-pause-class" offer
+expect "nic.scan.ack-pause-class nic.timeout" offer timeout=11
+expect "nic.hpcc.eta nic.scan.ack-pause-class" offer nic.hpcc.eta=0.8
 expect "switch.letflow.gap" base switch.letflow.gap=20us
 expect "" base switch.letflow.gap=20us network.load-balancer=letflow
 expect "" base switch.letflow.gap=20us nodes.leaf0.switch.load-balancing=letflow
