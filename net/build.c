@@ -9,6 +9,7 @@
 #include "net/fixed_routes_internal.h"
 #include "net/link/changes.h"
 #include "net/link/fault_timers.h"
+#include "net/link/layer.h"
 #include "net/link/listeners.h"
 #include "net/link/port_setup.h"
 #include "net/loss.h"
@@ -141,6 +142,7 @@ void net_destroy(net_t *net)
         for (uint32_t p = 0; p < net->port_count; p++) {
             if (net__port_made(&net->ports[p])) {
                 net__loss_free(&net->ports[p]);
+                net__layer_fini(&net->ports[p]);
             }
         }
         sim_free_sparse(net->classes, sizeof(*net->classes) * net__class_blocks(net));
@@ -315,6 +317,11 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
     trim(net);
     connect_ports(net);
     net__extensions_with_ports(net);
+    const sim_err_t odd = net__layers_check(net, message);
+    if (odd != SIM_OK) {
+        return odd;
+    }
+    net__layers_build(net);
     net->port_names = sim_alloc_array(net->node_count + 1, sizeof(*net->port_names));
     net->built = true;
     give_addresses(net);

@@ -136,6 +136,29 @@ static const sim_attr_t link_attrs[] = {
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "64GB",
              .help = "headroom of each lossless class at the switch that the link names first, in "
                      "place of its switch.pfc.headroom; auto: that one"),
+    SIM_ATTR("link.flow-control", ENUM, net_link_config_t, flow_control,
+             .default_text = "pfc", .choices = "pfc|cbfc|none",
+             .help = "how a receiver holds back lossless classes; pfc: by pauses; cbfc: by credits "
+                     "of Ultra Ethernet (docs/models/link-layer.md); none: not at all"),
+    SIM_ATTR("link.cbfc.credit-size", BYTES, net_link_config_t, credit_bytes,
+             .default_text = "128", .min_text = "32", .max_text = "2048",
+             .help = "bytes of the receiver's buffer that a credit stands for, a power of two; a "
+                     "frame takes whole credits for itself and its FCS"),
+    SIM_ATTR("link.cbfc.credits", COUNT, net_link_config_t, credits,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "32767",
+             .help = "number of credits of each class in each direction; auto: as many as the link "
+                     "needs for its full rate"),
+    SIM_ATTR("link.cbfc.update-spacing", BYTES, net_link_config_t, cf_spacing_bytes,
+             .default_text = "6400", .min_text = "800", .max_text = "1MB",
+             .help = "least link time between two CF_Updates, in bytes"),
+    SIM_ATTR("link.cbfc.repeat-spacing", BYTES, net_link_config_t, cf_repeat_bytes,
+             .default_text = "256KiB", .min_text = "16KiB", .max_text = "1MiB",
+             .help = "link time after which a CF_Update that may have been lost is repeated, in "
+                     "bytes"),
+    SIM_ATTR("link.cbfc.sync-interval", TIME, net_link_config_t, cc_interval_ps,
+             .default_text = "256us", .min_text = "1us", .max_text = "250ms",
+             .help = "time between two CC_Updates while credits are in use, which make good the "
+                     "credits of lost frames"),
 };
 
 static const sim_attr_t switch_attrs[] = {

@@ -62,6 +62,19 @@ typedef enum net_loss_direction {
     NET_LOSS_BACKWARD, // frames sent by the other node
 } net_loss_direction_t;
 
+typedef enum net_flow_control {
+    NET_FLOW_CONTROL_PFC,
+    NET_FLOW_CONTROL_CBFC, // credits of Ultra Ethernet (docs/models/link-layer.md)
+    NET_FLOW_CONTROL_NONE,
+} net_flow_control_t;
+
+// Values of the link layer of Ultra Ethernet where a configuration has 0.
+#define NET_CREDIT_BYTES 128u
+#define NET_CREDITS_MAX 32767u // a CF_Update has 15 bits for the counter of a class
+#define NET_CF_SPACING_BYTES 6400u
+#define NET_CF_REPEAT_BYTES 262144u
+#define NET_CC_INTERVAL_PS (256 * SIM_PS_PER_US)
+
 typedef struct net_link_config {
     uint64_t rate_bps;          // > 0
     uint64_t backward_bps;      // of what the other node (argument b) sends; 0, SIM_AUTO: rate_bps
@@ -82,6 +95,12 @@ typedef struct net_link_config {
     uint64_t headroom_bytes;
     uint64_t backward_headroom_bytes;
     bool flits; // frames have no preamble, FCS or gap: a link of accelerators (net/scale_up.h)
+    net_flow_control_t flow_control; // of the lossless classes, in both directions
+    uint64_t credit_bytes;           // bytes of the receiver's buffer that a credit stands for
+    uint64_t credits;                // of each class; 0, SIM_AUTO: as many as the link needs
+    uint64_t cf_spacing_bytes;       // of link time between two CF_Updates, at least
+    uint64_t cf_repeat_bytes;        // of link time after which a CF_Update is repeated
+    sim_time_t cc_interval_ps;       // between two CC_Updates
 } net_link_config_t;
 
 // Returns the rate of the frames that the link's second node sends.

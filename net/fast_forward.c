@@ -50,6 +50,7 @@ static const sim_fields_t switch_table = {
 static const char *refuse_port(const net_port_t *port)
 {
     return port->loses                                   ? "loss-model"
+           : port->layered                               ? "link-layer"
            : (port->trace_points & ~RARE_POINTS) != 0    ? "observers"
            : port->down || port->disturbed               ? "faults"
            : net__port_next_down(port) != SIM_TIME_NEVER ? "faults"

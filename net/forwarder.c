@@ -39,8 +39,8 @@ void net_forwarder_send(net_port_t *egress, net_packet_t *packet)
 static void receive(net_forwarder_t *forwarder, net_port_t *ingress, net_packet_t *packet)
 {
     net_port_count_rx(ingress, packet);
-    if (packet->kind == NET_PACKET_PFC) {
-        const uint8_t released = net_port_pause_received(ingress, packet);
+    if (packet->kind == NET_PACKET_CONTROL) {
+        const uint8_t released = net_port_control_received(ingress, packet);
         net_packet_deliver(&forwarder->node, packet);
         if ((released & ingress->waiting) != 0) {
             net_port_wake(ingress);

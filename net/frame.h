@@ -3,7 +3,8 @@
 //
 // A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2, MRC and Ultra
 // Ethernet over IPv4 or IPv6, with or without an 802.1Q tag, RoCEv2 with or without in-band
-// telemetry behind it (net/wire/trailer.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an
+// telemetry behind it (net/wire/trailer.h), 802.1Qbb PFC MAC control frames, and CC_Updates of
+// Ultra Ethernet. Bytes are as on an
 // Ethernet link without preamble and FCS (LINKTYPE_ETHERNET). All multi-byte fields of the struct
 // are in host order.
 //
@@ -29,6 +30,8 @@ static_assert(NET_FRAME_HEADERS_MAX + ROCE_MTU_STANDARD_MAX + ROCE_ICRC_BYTES + 
                   NET_FRAME_BYTES_MAX,
               "the largest frame with all telemetry");
 
+#define NET_VCS 16u // virtual channels in one CC_Update
+
 typedef struct net_frame {
     bool without_icrc; // build: the ICRC is zero, for a reader that does not look at it
 
@@ -41,6 +44,9 @@ typedef struct net_frame {
     bool is_pfc;
     uint8_t pfc_classes;    // bit per priority
     uint16_t pfc_quanta[8]; // 0: resume
+
+    bool is_cc_update;             // of Ultra Ethernet's credits (docs/models/link-layer.md)
+    uint32_t cc_consumed[NET_VCS]; // by virtual channel, 20 bits each
 
     bool ipv6;
     uint8_t dscp;
@@ -121,6 +127,12 @@ typedef struct net_frame {
     uint8_t overlay_bytes;
     uint64_t hops[NET_INT_HOPS_MAX]; // INT records (net/telemetry.h); last, as most are unused
 } net_frame_t;
+
+// Returns whether a frame is a MAC control frame, which has no packet.
+static inline bool net_frame_is_control(const net_frame_t *frame)
+{
+    return frame->is_pfc || frame->is_cc_update;
+}
 
 // Writes the frame with correct lengths, checksums, pad and ICRC. Returns its length, which
 

@@ -21,6 +21,7 @@ extern const net_routes_ops_t net__routes_shortest; // net/route/search.c
 extern const net_buffer_ops_t net__buffer_standard; // net/switch/buffer.c
 extern const net_buffer_ops_t net__buffer_channels; // net/switch/channels.c
 extern const net_buffer_ops_t net__buffer_trimming; // net/switch/trimming.c
+extern const net_buffer_ops_t net__buffer_credits;  // net/switch/credits.c; by link.flow-control
 extern const net_marking_ops_t net__marking_red;    // net/switch/marking.c
 extern const net_balance_ops_t net__balance_ecmp;   // net/switch/balance/ecmp.c
 // net/switch/balance/table.c: adds net's own load balancers.

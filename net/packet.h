@@ -19,7 +19,25 @@
 
 SIM_C_BEGIN
 
-typedef enum net_packet_kind { NET_PACKET_ROCE, NET_PACKET_PFC } net_packet_kind_t;
+typedef enum net_packet_kind {
+    NET_PACKET_ROCE,
+    NET_PACKET_CONTROL, // between the two ends of a link: net_packet_t.control
+} net_packet_kind_t;
+
+// Messages between the two ends of a link.
+typedef enum net_control {
+    NET_CONTROL_PFC,       // a frame
+    NET_CONTROL_CC_UPDATE, // a frame of CBFC: credits that the sender has consumed
+    // Control ordered sets, which are no frames: 8 bytes that the PCS inserts into the stream.
+    NET_CONTROL_CF_UPDATE, // of CBFC: credits that the receiver has freed
+} net_control_t;
+#define NET_CONTROL_SET_BYTES 8u
+
+// Returns whether a message is a control ordered set.
+static inline bool net_control_is_set(uint32_t control)
+{
+    return control >= NET_CONTROL_CF_UPDATE;
+}
 
 // Contents of a PFC frame.
 typedef struct net_pfc {
@@ -27,6 +45,27 @@ typedef struct net_pfc {
     uint8_t classes;
     uint8_t storming; // classes whose pause is of a storm (net/faults.h); not on the wire
 } net_pfc_t;
+
+// Contents of a message of the link layer: a cyclic counter of 20 bits for each class.
+#define NET_COUNT_BITS 20u
+typedef struct net_counts {
+    uint16_t low[NET_PRIORITIES];
+    uint8_t high[NET_PRIORITIES / 2]; // bits 16..19 of two classes
+    uint8_t classes;                  // whose counters are present
+} net_counts_t;
+
+static inline uint32_t net_counts_get(const net_counts_t *counts, uint32_t priority)
+{
+    return counts->low[priority] | (uint32_t)(counts->high[priority / 2] >> priority % 2 * 4 & 0xf)
+                                       << 16;
+}
+// Sets a counter that is 0.
+static inline void net_counts_set(net_counts_t *counts, uint32_t priority, uint64_t value)
+{
+    counts->low[priority] = (uint16_t)value;
+    counts->high[priority / 2] |= (uint8_t)((value >> 16 & 0xf) << priority % 2 * 4);
+    counts->classes |= (uint8_t)(1u << priority);
+}
 
 typedef struct net_packet {
     struct net_packet *next; // in a queue
@@ -40,7 +79,10 @@ typedef struct net_packet {
     uint32_t flow_hash;     // hash of the 5-tuple, computed once per QP
     uint16_t frame_bytes;   // Ethernet header to ICRC, pad included; no preamble, no FCS
     uint16_t payload_bytes; // part of frame_bytes
-    uint16_t udp_source_port;
+    union {
+        uint16_t udp_source_port;
+        uint16_t control; // net_control_t, of a NET_PACKET_CONTROL
+    };
     uint16_t ingress_port; // in the switch that holds the packet
     uint8_t priority;      // 802.1p class, 0..7: selects the queue and the pause bit
     uint8_t kind : 1;      // net_packet_kind_t
@@ -79,7 +121,9 @@ typedef struct net_packet {
             bool contents : 1;    // its payload is at net_packet_aside; 0: all zeros
             bool addressed : 1;   // a WRITE that has a RETH whatever its opcode
         };
-        net_pfc_t pfc; // of a PFC frame; so it needs only this line, and its flags stay 0
+        // Of a control message. So it needs only this line, and its flags stay 0.
+        net_pfc_t pfc;
+        net_counts_t counts;
         struct {
             struct net_put *put;   // message that its packets are of
             uint32_t wanted_bytes; // of requests of loads; 0: it has data
@@ -89,6 +133,7 @@ typedef struct net_packet {
 
 static_assert(NET_INT_HOPS_MAX < 16, "hop_count has 4 bits");
 static_assert(sizeof(net_pfc_t) <= 20, "pfc does not overlap the flag `contents`");
+static_assert(sizeof(net_counts_t) <= 22, "counts does not overlap the flag `contents`");
 static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");
 
 // Returns the four bytes of a packet that switches change: class, DSCP, marks and TTL.

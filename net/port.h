@@ -62,6 +62,8 @@ typedef struct net_port_rare {
     uint8_t stormed;          // classes whose pause in force is of the peer's storm
     uint8_t ignores_pauses;   // classes for which received pauses have no effect
     uint8_t discards_stopped; // classes whose waiting packets are dropped while they are stopped
+    uint8_t stopped; // classes that the peer has stopped, by a pause or for want of credits
+    net_layer_counters_t layer_counters;
     uint64_t ecn_marked[NET_PRIORITIES];       // packets that got CE here
     uint64_t ecn_marked_again[NET_PRIORITIES]; // packets that came with CE and would get it here
     net_watchdog_counters_t watchdog[NET_PRIORITIES];
@@ -85,6 +87,7 @@ typedef struct net_port_rare {
     struct net_tap *tap;     // notes what the port sends; NULL: nobody asks
     net_packet_t *control;   // list of PFC frames that are sent before all other packets
     struct net_loss *loss;   // net/loss/state.h; only if net_port_t.loses
+    struct net_layer *layer; // net/link/layer.h; only if net_port_t.layered
     sim_time_t next_down_ps; // when the link next goes down; only if net_port_t.changes
     // Returns whether the frame that has just arrived is lost. Only some loops call it, with either
     // end of the link; only if net_port_t.loses_arrivals. Else the sender decides.
@@ -133,9 +136,9 @@ struct net_port {
     uint16_t index;        // in the node
     uint16_t trace_points; // union over listeners
     // These four are zero at most ports and are tested as one word: net__port_is_usual.
-    uint8_t paused;       // classes the peer has stopped
+    uint8_t paused;       // classes from which nothing may be sent now
     uint8_t special;      // net_special_t
-    bool controlled;      // rare->control is not NULL
+    bool controlled;      // something is to be sent before all classes: net_port_take_control
     uint8_t zero;         // always 0: fills the word
     uint8_t waiting;      // classes with packets in their queue
     uint8_t wake_pending; // net_wake_t
@@ -146,6 +149,7 @@ struct net_port {
     bool down_first : 1;          // net_link_rules_t.down_first
     bool owns_line : 1;           // line and its config are this port's own copies
     bool prompt : 1;              // a listener needs each event in its turn
+    bool layered : 1;             // of a link with credits or retries: rare->layer is set
     uint8_t turn;                 // class whose DWRR turn it is
 
     net_port_t *peer;
@@ -192,13 +196,6 @@ static inline bool net_port_untouched(const net_port_t *port)
 net_link_config_t *net_port_own_config(net_port_t *port);
 // Sets the port's DWRR quanta by class, which are copied. While the network is built.
 void net_port_set_quanta(net_port_t *port, const uint32_t quantum_bytes[NET_PRIORITIES]);
-// Sets the list of PFC frames that are sent before everything else; NULL: none.
-static inline void net_port_set_control(net_port_t *port, net_packet_t *packet)
-{
-    port->rare->control = packet;
-    port->controlled = packet != NULL;
-}
-
 static inline void net_port_trace(const net_port_t *port, net_trace_point_t point,
                                   const net_packet_t *packet, uint32_t detail)
 {

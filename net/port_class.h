@@ -65,6 +65,17 @@ typedef struct net_pause_counters {
     sim_time_t paused_since_ps; // start of the current pause
 } net_pause_counters_t;
 
+// Counters of a port's link layer (docs/models/link-layer.md).
+typedef struct net_layer_counters {
+    uint64_t cf_tx; // CF_Updates
+    uint64_t cf_rx;
+    uint64_t cc_tx; // CC_Updates
+    uint64_t cc_rx;
+    uint64_t credits_used_max;  // of all classes of the port, at one time
+    uint64_t credits_recovered; // of frames that were lost on their way here
+    uint64_t sets_lost;         // control ordered sets that the link lost
+} net_layer_counters_t;
+
 // Counters of a switch's PFC watchdog for one class of a port.
 typedef struct net_watchdog_counters {
     uint64_t detected; // storms that began

@@ -11,13 +11,14 @@ SIM_C_BEGIN
 sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta);
 // Returns how long the peer has stopped a class in total, the current pause included.
 sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps);
-// Applies a PFC frame that arrived at this port. The caller keeps the packet. Returns the classes
-// that were released; the node then tries to send.
-uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet);
+// Applies a control message that arrived at this port. The caller keeps the packet. Returns the
+// classes that were released; the node then tries to send.
+uint8_t net_port_control_received(net_port_t *port, const net_packet_t *packet);
 // ignore true: ends current pauses of these classes; later ones are counted and have no effect.
 // ignore false: pauses have an effect again, from the next frame on.
 void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore);
-// Sends the peer a PFC frame for these classes (quanta 0: resume) before any data. An idle port
+// Sends the peer a PFC frame for these classes (quanta 0: resume) before any data. The peer gets
+// no credits instead for classes that have them (link.flow-control: cbfc). An idle port
 // sends it at once, otherwise the next wake must send it and clear rare->control. A frame that
 // still waits is updated with the newest quanta of each class, so at most one waits.
 void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta);

@@ -137,7 +137,7 @@ static SIM_ALWAYS_INLINE net_entry_t net_switch_classify(net_switch_t *sw, net_p
 {
     uint32_t way = net_switch_brought(sw, packet);
     if (look_up != NULL && SIM_UNLIKELY(way == NET_NO_PORT)) {
-        if (packet->kind == NET_PACKET_PFC) { // which never brings a route
+        if (packet->kind == NET_PACKET_CONTROL) { // which never brings a route
             return NET_IS_PAUSE;
         }
         way = look_up(sw, packet);

@@ -51,7 +51,7 @@ static SIM_NOINLINE void arrive_otherwise(nic_t *nic, net_packet_t *packet)
         }
         nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
     } else {
-        const uint8_t released = net_port_pause_received(nic->port, packet);
+        const uint8_t released = net_port_control_received(nic->port, packet);
         nic__consume(nic, packet);
         if (released != 0) {
             nic__kick(nic);
@@ -81,7 +81,7 @@ static SIM_NOINLINE void arrive_in_plane(nic_t *nic, net_port_t *port, net_packe
         }
         return;
     }
-    const uint8_t released = net_port_pause_received(port, packet);
+    const uint8_t released = net_port_control_received(port, packet);
     nic__consume(nic, packet);
     if (released != 0) {
         nic__kick(nic);

@@ -44,7 +44,7 @@ typedef struct nic_schedule_loop {
     // without preamble and gap, was handed to the port. All other effects of the packet come later.
     void (*sent)(nic_qp_t *qp, uint32_t bytes);
     // Takes a packet that has arrived. It goes to nic_scheduler_receive, or to
-    // net_port_pause_received and is consumed.
+    // net_port_control_received and is consumed.
     void (*arrived)(nic_t *nic, net_packet_t *packet);
     // Returns the queue of the port in which acknowledgements of class `priority` wait.
     uint8_t (*answer_queue)(const nic_t *nic, uint8_t priority);

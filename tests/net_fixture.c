@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/net_fixture.c - scripted hosts and the small networks they are put into.
 #include "tests/net_fixture.h"
+#include "net/port_control.h"
 #include "net/port_metrics.h"
 #include "net/port_pause.h"
 #include "net/port_queue.h"
@@ -104,9 +105,7 @@ static void serve(fixture_host_t *host, net_port_t *port)
 {
     port->wake_pending = false;
     if (port->controlled) {
-        net_packet_t *const control = port->rare->control;
-        net_port_set_control(port, NULL);
-        net_port_transmit(port, control);
+        net_port_transmit(port, net_port_take_control(port));
     } else {
         const uint8_t candidates = ready(host, port);
         if (candidates == 0) {
@@ -155,7 +154,7 @@ static void source_due(sim_node_t *node, sim_timer_t *timer)
 
 static void obey(fixture_host_t *host, net_port_t *port, net_packet_t *packet)
 {
-    const uint8_t released = net_port_pause_received(port, packet);
+    const uint8_t released = net_port_control_received(port, packet);
     net_packet_deliver(&host->node, packet);
     if (released != 0) {
         net_port_wake(port);
@@ -212,7 +211,7 @@ static void arrived(fixture_host_t *host, uint32_t port_index, net_packet_t *pac
 {
     net_port_t *const port = &host->node.ports[port_index];
     net_port_count_rx(port, packet);
-    if (packet->kind != NET_PACKET_PFC) {
+    if (packet->kind != NET_PACKET_CONTROL) {
         data_arrived(host, packet);
     } else if (host->response_ps == 0) {
         obey(host, port, packet);

@@ -111,7 +111,8 @@ static bool is_asked_for(const follow_t *follow, const net_frame_t *frame)
                frame->uet.destination_pdc == (follow->qp & UINT16_MAX) &&
                frame->uet.psn == follow->psn;
     }
-    return !frame->is_pfc && frame->destination_qp == follow->qp && frame->psn == follow->psn;
+    return !net_frame_is_control(frame) && frame->destination_qp == follow->qp &&
+           frame->psn == follow->psn;
 }
 
 static void take_sight(void *ctx, const pcap_out_read_frame_t *seen,

@@ -121,7 +121,7 @@ static void look_for_receiver(follow_t *follow, const pcap_out_read_frame_t *see
     sim_message_t message;
     if (!wanted || seen->way != PCAP_OUT_NG_SENT ||
         net_frame_parse(seen->bytes, seen->captured_bytes, &frame, &message) != SIM_OK ||
-        frame.is_pfc) {
+        net_frame_is_control(&frame)) {
         return;
     }
     for (size_t i = 0; i < follow->label_count; i++) {

@@ -172,7 +172,7 @@ static void on_receive(const net_trace_t *trace, void *ctx)
     const net_packet_t *const packet = trace->packet;
     const bool tells =
         packet->opcode == ROCE_CNP || (packet->opcode == ROCE_ACKNOWLEDGE && packet->becn);
-    if (packet->kind != NET_PACKET_PFC && tells) {
+    if (packet->kind != NET_PACKET_CONTROL && tells) {
         know(ctx, packet->destination_qp)->cnps++;
     }
 }

@@ -72,7 +72,7 @@ static void put(const traced_port_t *traced, const net_trace_t *trace, event_t e
                 uint64_t queue_bytes)
 {
     const net_packet_t *const packet = trace->packet;
-    const bool pfc = packet->kind == NET_PACKET_PFC;
+    const bool pfc = packet->kind == NET_PACKET_CONTROL;
     record_t record = {
         .port = trace->port,
         .queue_bytes = queue_bytes,
@@ -115,7 +115,7 @@ static void on_event(const net_trace_t *trace, void *ctx)
     } else if (trace->point == NET_TRACE_DROP) {
         put(traced, trace, EVENT_DROP, bytes);
     } else {
-        const bool pfc = packet->kind == NET_PACKET_PFC;
+        const bool pfc = packet->kind == NET_PACKET_CONTROL;
         const bool waited = !pfc && traced->waiting[packet->priority] > 0;
         traced->waiting[packet->priority] -= waited;
         if (pfc || (traced->is_switch && !waited)) {
@@ -223,7 +223,7 @@ static void write_record(sim_time_t time_ps, uint32_t node_index, const void *by
                        time_ps / SIM_PS_PER_NS, cli_hpcc_node_number(record.port->node),
                        record.port->index + 1, record.queue, record.queue_bytes,
                        events[record.event], record.ecn == NET_ECN_CE ? 3u : 0u);
-    if (record.kind == NET_PACKET_PFC) {
+    if (record.kind == NET_PACKET_CONTROL) {
         results_file_print(outputs->packets, " 00000000 00000000 P %u 0 %u %u", record.pause,
                            record.priority, record.size_bytes);
     } else {

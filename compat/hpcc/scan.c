@@ -14,6 +14,7 @@
 
 #include "kernel/order/fifo.h"
 #include "net/models.h"
+#include "net/port_control.h"
 #include "net/port_pause.h"
 #include "nic/scheduler.h"
 
@@ -227,9 +228,7 @@ static bool transmit_next(scan_t *scan)
 {
     net_port_t *const port = scan->port;
     if (port->controlled) {
-        net_packet_t *const control = port->rare->control;
-        net_port_set_control(port, control->next);
-        net_port_transmit(port, control);
+        net_port_transmit(port, net_port_take_control(port));
         return true;
     }
     if (port->waiting != 0 && (port->paused & 1u << scan->ack_class) == 0) {
@@ -315,7 +314,7 @@ static void arrived(nic_t *nic, net_packet_t *packet)
         nic_scheduler_receive(nic, packet);
         scan->receiving = false;
     } else {
-        released = net_port_pause_received(port, packet);
+        released = net_port_control_received(port, packet);
         nic_scheduler_consume(nic, packet);
     }
     if (released != 0) {

@@ -15,6 +15,7 @@
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
 #include "net/marking.h"
+#include "net/port_control.h"
 #include "net/port_pause.h"
 #include "net/port_queue.h"
 #include "net/switch_checks.h"
@@ -149,9 +150,7 @@ static SIM_NOINLINE void serve(net_switch_t *sw, net_port_t *port)
 {
     const uint8_t candidates = port->waiting & (uint8_t)~port->paused;
     if (SIM_UNLIKELY(port->controlled)) {
-        net_packet_t *const control = port->rare->control;
-        net_port_set_control(port, control->next);
-        net_port_transmit(port, control);
+        net_port_transmit(port, net_port_take_control(port));
     } else if (candidates != 0) {
         const uint32_t priority = next_class(port, candidates);
         port->turn = (uint8_t)priority;
@@ -340,7 +339,7 @@ static void pass(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 
 static void pause_arrived(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
 {
-    const uint8_t released = net_port_pause_received(ingress, packet);
+    const uint8_t released = net_port_control_received(ingress, packet);
     net_packet_deliver(&sw->node, packet);
     if (released & ingress->waiting) {
         serve_or_wait(sw, ingress);

@@ -5,6 +5,7 @@
 #include "kernel/steps.h"
 #include "net/fixed_routes_internal.h"
 #include "net/link/changes.h"
+#include "net/link/layer.h"
 #include "net/link/pause.h"
 #include "net/link_state.h"
 #include "net/network_internal.h"
@@ -137,12 +138,15 @@ static void set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
         return;
     }
     net_port_trace(port, NET_TRACE_LINK, NULL, down ? 0 : 1);
-    if (down && port->paused != 0) {
+    if (down && port->paused != 0 && port->rare->stopped != 0) {
         // A link that goes down forgets its pauses, because nobody could release them.
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
             port->rare->paused_until_ps[p] = 0;
         }
         net__pause_expired(port);
+    }
+    if (port->layered) {
+        net__layer_link_changed(port);
     }
 }
 

@@ -4,6 +4,7 @@
 // Observers listen at all ports of a network, which are millions in a large one. Ports with the
 // same listeners share one list of them.
 #include "net/link/listeners.h"
+#include "net/link/layer.h"
 #include "net/log.h"
 #include "net/network_internal.h"
 
@@ -102,6 +103,12 @@ void net_port_listen_late(net_port_t *port, uint32_t points, net_trace_fn fn, vo
 void net__port_trace(const net_port_t *port, net_trace_point_t point, const net_packet_t *packet,
                      uint32_t detail)
 {
+    if (point == NET_TRACE_RX && port->layered) {
+        if (packet->kind == NET_PACKET_CONTROL && net_control_is_set(packet->control)) {
+            return; // no frame
+        }
+        net__layer_arrived(port, packet);
+    }
     if (point == NET_TRACE_RX && port->node->log != NULL) {
         port->node->log->received(port->node->log, port, packet);
         if (!port->prompt) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/link/pause.c - PFC at a port: pauses that are in force, and the frames that announce them.
 #include "net/link/pause.h"
+#include "net/link/credits.h"
 #include "net/network_internal.h"
 #include "net/port_pause.h"
 
@@ -11,9 +12,23 @@ sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
     return pause_ps < SIM_TIME_END ? (sim_time_t)pause_ps : SIM_TIME_END - 1;
 }
 
-static void release(net_port_t *port, uint32_t priority)
+void net__port_hold(net_port_t *port, uint32_t priority, sim_time_t until_ps)
+{
+    const uint8_t bit = (uint8_t)(1u << priority);
+    port->rare->paused_until_ps[priority] = until_ps;
+    if ((port->rare->stopped & bit) == 0) {
+        port->counted = 1;
+        port->rare->stopped |= bit;
+        port->paused |= bit;
+        port->rare->pauses[priority].paused_since_ps = port->node->sim.now_ps;
+        net_port_trace(port, NET_TRACE_PAUSED, NULL, priority);
+    }
+}
+
+void net__port_release(net_port_t *port, uint32_t priority)
 {
     const sim_time_t now_ps = port->node->sim.now_ps;
+    port->rare->stopped &= (uint8_t) ~(1u << priority);
     port->paused &= (uint8_t) ~(1u << priority);
     port->rare->pauses[priority].paused_ps += now_ps - port->rare->pauses[priority].paused_since_ps;
     net_port_trace(port, NET_TRACE_RESUMED, NULL, priority);
@@ -30,7 +45,7 @@ static void arm_pause_timer(net_port_t *port)
     sim_time_t earliest_ps = SIM_TIME_NEVER;
     bool of_storm = false;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if ((port->paused & (1u << p)) && port->rare->paused_until_ps[p] < earliest_ps) {
+        if ((port->rare->stopped & (1u << p)) && port->rare->paused_until_ps[p] < earliest_ps) {
             earliest_ps = port->rare->paused_until_ps[p];
             of_storm = (port->rare->stormed & 1u << p) != 0;
         }
@@ -57,8 +72,8 @@ void net__pause_expired(net_port_t *port)
 {
     const sim_node_t *const node = &port->node->sim;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if ((port->paused & (1u << p)) && port->rare->paused_until_ps[p] <= node->now_ps) {
-            release(port, p);
+        if ((port->rare->stopped & (1u << p)) && port->rare->paused_until_ps[p] <= node->now_ps) {
+            net__port_release(port, p);
         }
     }
     arm_pause_timer(port);
@@ -73,7 +88,7 @@ static void pause_fired(sim_node_t *node, sim_timer_t *timer)
     net__pause_expired(SIM_CONTAINER_OF(timer, net_port_rare_t, pause_timer)->port);
 }
 
-uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
+static uint8_t pause_received(net_port_t *port, const net_packet_t *packet)
 {
     const net_pfc_t *const pfc = &packet->pfc;
     const sim_time_t now_ps = port->node->sim.now_ps;
@@ -89,8 +104,8 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
         }
         if (pfc->quanta[p] == 0) {
             port->rare->pauses[p].rx_resume++;
-            if (port->paused & bit) {
-                release(port, p);
+            if (port->rare->stopped & bit) {
+                net__port_release(port, p);
                 released |= bit;
             }
             continue;
@@ -99,18 +114,20 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
         if (port->rare->ignores_pauses & bit) {
             continue;
         }
-        port->rare->paused_until_ps[p] = port->node->net->link_rules.pauses_last
-                                             ? SIM_TIME_NEVER
-                                             : now_ps + net_port_quanta_ps(port, pfc->quanta[p]);
-        if (!(port->paused & bit)) {
-            port->paused |= bit;
-            port->rare->pauses[p].paused_since_ps = now_ps;
-            net_port_trace(port, NET_TRACE_PAUSED, NULL, p);
-        }
+        net__port_hold(port, p,
+                       port->node->net->link_rules.pauses_last
+                           ? SIM_TIME_NEVER
+                           : now_ps + net_port_quanta_ps(port, pfc->quanta[p]));
     }
     arm_pause_timer(port);
     net_port_trace(port, NET_TRACE_PFC, packet, 0);
     return released;
+}
+
+uint8_t net_port_control_received(net_port_t *port, const net_packet_t *packet)
+{
+    return packet->control == NET_CONTROL_PFC ? pause_received(port, packet)
+                                              : net__layer_received(port, packet);
 }
 
 void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore)
@@ -121,8 +138,8 @@ void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore)
     }
     port->rare->ignores_pauses |= classes;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (classes & port->paused & (1u << p)) {
-            release(port, p);
+        if (classes & port->rare->stopped & (1u << p)) {
+            net__port_release(port, p);
         }
     }
     arm_pause_timer(port);
@@ -134,7 +151,8 @@ void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore)
 sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps)
 {
     const net_pause_counters_t *const pauses = &port->rare->pauses[priority];
-    const bool open = (port->paused & (1u << priority)) != 0 && now_ps > pauses->paused_since_ps;
+    const bool open =
+        (port->rare->stopped & (1u << priority)) != 0 && now_ps > pauses->paused_since_ps;
     return pauses->paused_ps + (open ? now_ps - pauses->paused_since_ps : 0);
 }
 
@@ -144,7 +162,7 @@ static net_packet_t *new_control(net_port_t *port)
     net_packet_t *const packet = net_packet_new(port->node, bytes);
     *packet = (net_packet_t){
         .frame_bytes = (uint16_t)bytes,
-        .kind = NET_PACKET_PFC,
+        .kind = NET_PACKET_CONTROL,
         .priority = NET_PRIORITIES - 1,
     };
     return packet;
@@ -188,11 +206,16 @@ static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
 
 void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
 {
-    if (!port->controlled) {
+    if (port->layered) {
+        classes &= (uint8_t)~net__credits_withhold(port, classes, quanta != 0);
+    }
+    if (classes == 0 || port->line->config->flow_control == NET_FLOW_CONTROL_NONE) {
+        return;
+    }
+    if (!port->controlled || port->rare->control == NULL) {
         net_port_set_control(port, new_control(port));
         port->rare->knows_stop = port->rare->told_stop; // state after all earlier frames
     }
-    SIM_CHECK(port->controlled);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (classes & (1u << p)) {
             say(port, p, quanta);

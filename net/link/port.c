@@ -332,7 +332,7 @@ void net__port_update_special(net_port_t *port)
     const net_line_t *const line = port->line;
     const bool unusual = port->down || disturbed || net__port_next_down(port) != SIM_TIME_NEVER ||
                          line->config->loss_rate.num > 0 || line->config->bit_error_rate.num > 0 ||
-                         port->loses || (port->trace_points & NET_TRACE_TX) != 0;
+                         port->loses || port->layered || (port->trace_points & NET_TRACE_TX) != 0;
     port->node->one_by_one |= unusual || port->prompt;
     if (port->node->one_by_one) {
         // A packet that is marked in its turn (sim_take_turn) may already have been shown to a

@@ -3,6 +3,7 @@
 // shown, and what fast-forward, ranks and the digest do with it.
 #include <string.h>
 
+#include "net/link/layer.h"
 #include "net/port_metrics.h"
 #include "net/port_pause.h"
 #include "net/port_queue.h"
@@ -80,6 +81,17 @@ sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t 
     const sim_time_t rest_ps =
         mine && port->busy_until_ps > time_ps ? port->busy_until_ps - time_ps : 0;
     return busy_ps > rest_ps ? busy_ps - rest_ps : 0;
+}
+
+static uint64_t read_credits_used(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
+{
+    uint64_t sum = 0;
+    (void)time_ps;
+    for (uint32_t p = 0; port->layered && p < NET_PRIORITIES; p++) {
+        const net_vc_t *const vc = &port->rare->layer->vcs[p];
+        sum += classes & (1u << p) ? vc->sent - vc->returned : 0;
+    }
+    return sum;
 }
 
 static uint64_t read_discards(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
@@ -216,6 +228,27 @@ const net_port_metric_t net_port_metrics[] = {
      .help = "time that the port's link lost to damaged packets",
      .total = {.group = "credits", .field = "retries.lost_ps", .line = "retries",
                .words = "lost by links", .rare = true}},
+    {.name = "credits_used", .unit = "credits", .per_priority = true, .read = read_credits_used,
+     .help = "number of CBFC credits of the peer that frames of the port occupy"},
+    {.name = "credits_used_max", .unit = "credits", OF_RARE(layer_counters.credits_used_max, FIXED, CARRIED),
+     .help = "maximum number of CBFC credits of the peer that frames of the port occupied at one "
+             "time"},
+    {.name = "credits_recovered", .unit = "credits", OF_RARE(layer_counters.credits_recovered, FIXED, CARRIED),
+     .help = "number of CBFC credits that the port gave back after a CC_Update, for frames that "
+             "were lost on the way to it",
+     .total = {.group = "credits", .field = "credits.recovered", .rare = true}},
+    {.name = "cf_tx", .unit = "messages", OF_RARE(layer_counters.cf_tx, FIXED, CARRIED),
+     .help = "number of CF_Updates of CBFC that the port sent",
+     .total = {.group = "credits", .field = "credits.cf_updates", .rare = true}},
+    {.name = "cf_rx", .unit = "messages", OF_RARE(layer_counters.cf_rx, FIXED, CARRIED),
+     .help = "number of CF_Updates of CBFC that the port received"},
+    {.name = "cc_tx", .unit = "messages", OF_RARE(layer_counters.cc_tx, FIXED, CARRIED),
+     .help = "number of CC_Updates of CBFC that the port sent",
+     .total = {.group = "credits", .field = "credits.cc_updates", .rare = true}},
+    {.name = "cc_rx", .unit = "messages", OF_RARE(layer_counters.cc_rx, FIXED, CARRIED),
+     .help = "number of CC_Updates of CBFC that the port received"},
+    {.name = "sets_lost", .unit = "messages", OF_RARE(layer_counters.sets_lost, FIXED, CARRIED),
+     .help = "number of control ordered sets of the port that the link lost"},
     {.name = "discards", .unit = "packets", .read = read_discards,
      .field = {SIM_FIELD_EACH(net_port_rare_t, drops, FIXED, FIXED, CARRIED | DIGESTED), .part = NET_PORT_RARE},
      .points = NET_TRACE_DROP,
@@ -241,13 +274,14 @@ const net_port_metric_t net_port_metrics[] = {
     {OF_RARE(knows_stop, FIXED, CARRIED)}, {OF_RARE(storms, FIXED, CARRIED)},
     {OF_RARE(stormed, FIXED, CARRIED)}, {OF_RARE(ignores_pauses, FIXED, CARRIED)},
     {OF_RARE(discards_stopped, FIXED, CARRIED)},
-    BITS(net_port_rare_t, NET_PORT_RARE, discards_stopped, ecn_marked),
+    {OF_RARE(stopped, FIXED, CARRIED)},
+    BITS(net_port_rare_t, NET_PORT_RARE, stopped, layer_counters),
     {RARE(deficit_bytes, STATE, CARRIED)}, {OF_RARE(degraded_bps, FIXED, CARRIED)},
     {OF_RARE(random, FIXED, CARRIED)}, {OF_RARE(random_seeded, FIXED, CARRIED)},
     BITS(net_port_rare_t, NET_PORT_RARE, random_seeded, int_phase_ps),
     {OF_RARE(int_phase_ps, UNTIL, CARRIED)}, {OF_RARE(draw, NUMBER, CARRIED)},
     {OF_RARE(draw_ps, UNTIL, CARRIED)}, FIXED_OF_RARE(tap), FIXED_OF_RARE(control),
-    FIXED_OF_RARE(loss), FIXED_OF_RARE(next_down_ps), FIXED_OF_RARE(is_lost_on_arrival),
+    FIXED_OF_RARE(loss), FIXED_OF_RARE(layer), FIXED_OF_RARE(next_down_ps), FIXED_OF_RARE(is_lost_on_arrival),
     FIXED_OF_RARE(arrival_loss_ctx),
     // of the port itself:
     FIXED_OF_PORT(channel), {OF_PORT(busy_until_ps, UNTIL, CARRIED)},

@@ -15,6 +15,8 @@ void net__port_join(net_port_t *port, uint32_t link, bool is_a);
 // Sets all fields that follow from the port's line. No frame may be on the link.
 void net__port_set_speed(net_port_t *port);
 void net__lines_free(net_t *net);
+// net/link/transmit.c: returns whether the link loses a frame, and draws for it.
+bool net__port_loses(net_port_t *port, const net_packet_t *packet);
 // Returns when the port's link next goes down.
 static inline sim_time_t net__port_next_down(const net_port_t *port)
 {

@@ -3,6 +3,7 @@
 // to, or at a rate or timing that net__port_send does not handle.
 #include "kernel/order/fifo.h"
 #include "net/draws.h"
+#include "net/link/layer.h"
 #include "net/link/port_setup.h"
 #include "net/log.h"
 #include "net/loss/state.h"
@@ -48,7 +49,7 @@ static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
     return result >= one ? UINT64_MAX : (uint64_t)result;
 }
 
-static bool is_lost(net_port_t *port, const net_packet_t *packet)
+bool net__port_loses(net_port_t *port, const net_packet_t *packet)
 {
     const net_link_config_t *const config = port->line->config;
     sim_random_t own;
@@ -99,13 +100,17 @@ static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
 static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *packet)
 {
     sim_node_t *const node = &port->node->sim;
+    if (port->layered && !net__layer_takes(port, packet)) {
+        return;
+    }
     if (SIM_UNLIKELY(port->by_packet)) {
         net__draws_stamp(port, packet);
     }
     if (port->metered) {
         net__port_meter(port, packet); // the frame may grow
     }
-    const uint32_t bytes = packet->frame_bytes + port->line->overhead_bytes;
+    const uint32_t inserted = port->layered ? net__layer_sends(port, packet) : 0;
+    const uint32_t bytes = packet->frame_bytes + port->line->overhead_bytes + inserted;
     SIM_ASSERT(node->now_ps >= port->busy_until_ps);
     const bool exact = port->ps_per_byte != 0 && port->line->timing == NULL;
     port->busy_until_ps =
@@ -125,7 +130,7 @@ static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *pack
     const sim_time_t arrive_ps = port->busy_until_ps + port->delay_less_gap_ps;
     if (arrive_ps + port->down_first > net__port_next_down(port)) {
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
-    } else if (is_lost(port, packet)) {
+    } else if (net__port_loses(port, packet)) {
         net_port_drop(port, packet, NET_DROP_LINK_LOSS);
     } else if (SIM_UNLIKELY(port->loses)) {
         net__loss_send(port->rare->loss, packet, arrive_ps);

@@ -16,6 +16,8 @@ static inline uint64_t net__xoff_threshold(const net_switch_t *sw)
 
 // buffer.c: stop sends XOFF, let_peer_go sends XON; release_crowded frees bytes of an ingress
 // (port, class) that uses headroom or has stopped its peer.
+// Shares the buffer, but for what net_buffer_ops_t.dedicated returns.
+void net__buffer_share(net_switch_t *sw);
 void net__stop_peer(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
 void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
 void net__release_crowded(net_switch_t *sw, uint32_t port, uint32_t priority, uint64_t bytes);

@@ -125,7 +125,8 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
 static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
 {
     const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);
-    return given_headroom(sw, port) == SIM_AUTO && port->line->config->loss_rate.num == 0 &&
+    return port->line->config->flow_control != NET_FLOW_CONTROL_NONE &&
+           given_headroom(sw, port) == SIM_AUTO && port->line->config->loss_rate.num == 0 &&
            port->line->config->bit_error_rate.num == 0 &&
            pause_ps / 2 >= net_port_frame_time_ps(port, port->node->net->frame_bytes_max);
 }
@@ -140,17 +141,11 @@ static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t
     *reserved_bytes = classes * sw->config.pfc_reserved_bytes * sw->node.port_count;
 }
 
-static void built(net_switch_t *sw)
+void net__buffer_share(net_switch_t *sw)
 {
-    for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        net_ingress_t *const in = &sw->ingress[p];
-        in->headroom_limit = headroom_of(sw, in->port);
-        sim_timer_init_upkeep(&in->refresh, refresh_pause);
-        in->port->lossless_guaranteed = sw->lossless != 0 && headroom_suffices(sw, in->port);
-    }
     uint64_t headroom = 0;
     uint64_t reserved = 0;
-    dedicated(sw, &headroom, &reserved);
+    sw->buffer->dedicated(sw, &headroom, &reserved);
     const uint64_t buffer = sw->config.buffer_bytes;
     sw->shared_limit = buffer > headroom + reserved ? buffer - headroom - reserved : 0;
     // While half of the shared buffer is free, the threshold is at least its value at half.
@@ -160,6 +155,17 @@ static void built(net_switch_t *sw)
                                    : net_fraction_of(half, sw->pfc_alpha);
     sw->calm_shared_bytes = sw->shared_limit - half;
     sw->calm_above_bytes = SIM_MIN(threshold, half);
+}
+
+static void built(net_switch_t *sw)
+{
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        net_ingress_t *const in = &sw->ingress[p];
+        in->headroom_limit = headroom_of(sw, in->port);
+        sim_timer_init_upkeep(&in->refresh, refresh_pause);
+        in->port->lossless_guaranteed = sw->lossless != 0 && headroom_suffices(sw, in->port);
+    }
+    net__buffer_share(sw);
 }
 
 static bool admit(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet,

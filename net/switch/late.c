@@ -16,6 +16,7 @@
 // At one instant an arrival precedes a departure, and a departure precedes a timer. So a port
 // catches up with departures before now, and including now only before a timer fires.
 #include "net/log.h"
+#include "net/port_control.h"
 #include "net/port_queue.h"
 #include "net/switch/admission.h"
 #include "net/switch/ecmp.h"
@@ -153,9 +154,7 @@ static SIM_ALWAYS_INLINE bool serve_otherwise_as(net_switch_t *sw, net_port_t *e
 {
     if (SIM_UNLIKELY(egress->controlled)) {
         const bool goes_on = (egress->waiting & (uint8_t)~egress->paused) != 0;
-        net_packet_t *const control = egress->rare->control;
-        net_port_set_control(egress, NULL);
-        send_late(sw, egress, control, logged);
+        send_late(sw, egress, net_port_take_control(egress), logged);
         return goes_on;
     }
     return serve_as(sw, egress, now_ps, false, logged);

@@ -7,6 +7,7 @@
 //
 // The loop is compiled twice. With `own`, net's buffer, marking and balance are compiled in;
 // otherwise they are called through the switch's tables.
+#include "net/port_control.h"
 #include "net/port_pause.h"
 #include "net/port_queue.h"
 #include "net/switch/admission.h"
@@ -19,12 +20,10 @@
 static SIM_ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const bool own)
 {
     egress->wake_pending = NET_WAKE_NONE;
-    net_packet_t *const control = egress->controlled ? egress->rare->control : NULL;
     const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
-    if (control != NULL) {
-        net_port_set_control(egress, NULL);
-        net_port_transmit(egress, control);
-        if (candidates != 0) {
+    if (egress->controlled) {
+        net_port_transmit(egress, net_port_take_control(egress));
+        if (candidates != 0 || egress->controlled) {
             net_port_wake(egress);
         }
         return;
@@ -95,6 +94,8 @@ static SIM_ALWAYS_INLINE void enqueue_any(net_switch_t *sw, net_port_t *egress,
         net_port_wake(egress);
     } else if (SIM_UNLIKELY(egress->rare->discards_stopped & bit)) {
         net__watchdog_drop(sw, egress, packet->priority);
+    } else if (egress->layered) {
+        net_layer_queued(egress, packet->priority);
     }
 }
 
@@ -204,9 +205,9 @@ void net_switch_release(net_switch_t *sw, net_port_t *egress, net_packet_t *pack
 
 void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
 {
-    const uint8_t released = net_port_pause_received(port, packet);
+    const uint8_t released = net_port_control_received(port, packet);
     net_packet_deliver(&sw->node, packet);
-    if (released & port->waiting) {
+    if ((released & port->waiting) != 0 || port->controlled) {
         net_port_wake(port);
     }
 }
@@ -216,7 +217,7 @@ static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw, uint32_t port_index, net
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
-    if (!own && sw->balance->enters != NULL && packet->kind != NET_PACKET_PFC &&
+    if (!own && sw->balance->enters != NULL && packet->kind != NET_PACKET_CONTROL &&
         !sw->balance->enters(sw, ingress, packet)) {
         return;
     }

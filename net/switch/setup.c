@@ -129,12 +129,24 @@ static void choose_loop(net_switch_t *sw)
     sw->node.sim.ops = &sw->loop;
 }
 
+// Returns whether a port of the switch gives credits to its peer.
+static bool has_credits(const net_node_t *node)
+{
+    bool some = false;
+    for (uint32_t p = 0; p < node->port_count && !some; p++) {
+        some = net_port_exists(node, p) &&
+               node->ports[p].line->config->flow_control == NET_FLOW_CONTROL_CBFC;
+    }
+    return some;
+}
+
 // Builds the switch's models. If another rank runs the switch, it has no ingress, and gets what
 // routing over it needs.
 static void build_parts(net_switch_t *sw)
 {
     const net_t *const net = sw->node.net;
-    sw->buffer = net_registered(net, "buffer", sw->config.mmu.text);
+    sw->buffer = has_credits(&sw->node) ? &net__buffer_credits
+                                        : net_registered(net, "buffer", sw->config.mmu.text);
     sw->marking = net_registered(net, "marking", sw->config.marking.text);
     sw->balance = net__switch_balance(net, &sw->config.balance);
     SIM_CHECKF(sw->buffer != NULL, "no buffer \"%s\"", sw->config.mmu.text);

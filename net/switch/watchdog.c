@@ -80,7 +80,7 @@ static void look(net_switch_t *sw, net_port_t *port, uint32_t priority, watch_t 
         }
         return;
     }
-    const bool stopped = ((uint32_t)port->paused >> priority & 1u) != 0;
+    const bool stopped = ((uint32_t)port->paused >> priority & 1u) != 0 && !port->layered;
     if (stopped && ((uint32_t)port->waiting >> priority & 1u) != 0 &&
         now_ps - pauses->paused_since_ps >= sw->config.watchdog_detect_ps) {
         watch->storm = true;

@@ -46,6 +46,23 @@ static size_t build_pfc(const net_frame_t *frame, uint8_t *bytes)
     return NET_FRAME_BYTES_MIN;
 }
 
+static size_t build_cc_update(const net_frame_t *frame, uint8_t *bytes)
+{
+    SIM_CHECK(!frame->tagged);
+    memset(bytes, 0, NET_FRAME_BYTES_MIN);
+    uint8_t *const at = build_ethernet(frame, NET_ETHERTYPE_MAC_CONTROL, bytes);
+    sim_put_be16(at + NET_PFC_AT_OPCODE, NET_EXTENSION_OPCODE);
+    sim_put_be24(at + NET_CC_AT_CID, NET_CC_UEC);
+    at[NET_CC_AT_TYPE] = NET_CC_TYPE_LOWER;
+    for (uint32_t i = 0; i < NET_VCS; i += 2) { // two counters take five bytes
+        const uint64_t two = (uint64_t)frame->cc_consumed[i] << 20 | frame->cc_consumed[i + 1];
+        for (uint32_t b = 0; b < 5; b++) {
+            at[NET_CC_AT_COUNTERS + i / 2 * 5 + b] = (uint8_t)(two >> (32 - 8 * b));
+        }
+    }
+    return NET_FRAME_BYTES_MIN;
+}
+
 static uint8_t *build_ipv4(const net_frame_t *frame, uint32_t udp_bytes, uint8_t *at)
 {
     at[NET_IPV4_AT_VERSION] = NET_IPV4_VERSION_5_WORDS;
@@ -295,8 +312,8 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
     const uint32_t size_bytes = net_frame_size_bytes(frame);
     SIM_CHECKF(size_bytes <= capacity_bytes, "frame of %" PRIu32 " bytes into %zu", size_bytes,
                capacity_bytes);
-    if (frame->is_pfc) {
-        return build_pfc(frame, bytes);
+    if (net_frame_is_control(frame)) {
+        return (frame->is_pfc ? build_pfc : build_cc_update)(frame, bytes);
     }
     SIM_CHECKF(frame->payload_bytes <= ROCE_MTU_STANDARD_MAX, "payload of %" PRIu32 " bytes",
                frame->payload_bytes);

@@ -156,7 +156,7 @@ uint32_t net__frame_telemetry_bytes(const net_frame_t *frame)
 
 uint32_t net_frame_size_bytes(const net_frame_t *frame)
 {
-    if (frame->is_pfc) {
+    if (net_frame_is_control(frame)) {
         return NET_FRAME_BYTES_MIN;
     }
     if (frame->is_uet || frame->is_mrc) {

@@ -62,7 +62,32 @@ static sim_err_t parse_ethernet(net__frame_reader_t *reader, uint16_t *type)
     return SIM_OK;
 }
 
-static sim_err_t parse_pfc(net__frame_reader_t *reader)
+static sim_err_t parse_cc_update(net__frame_reader_t *reader)
+{
+    const uint8_t *const at = reader->bytes + reader->offset;
+    net_frame_t *const frame = reader->frame;
+    if (reader->end != NET_FRAME_BYTES_MIN) {
+        return sim_fail(reader->message, SIM_ERR_INVALID, "CC_Update of %zu bytes, must be %d",
+                        reader->end, NET_FRAME_BYTES_MIN);
+    }
+    const uint32_t company = sim_get_be24(at + NET_CC_AT_CID);
+    if (company != NET_CC_UEC || at[NET_CC_AT_TYPE] != NET_CC_TYPE_LOWER) {
+        return sim_fail(reader->message, SIM_ERR_INVALID,
+                        "MAC control message %u of company %06x, only CC_Update (%u) of the "
+                        "virtual channels 0 to 15 (%06x) is known",
+                        at[NET_CC_AT_TYPE], company, NET_CC_TYPE_LOWER, NET_CC_UEC);
+    }
+    frame->is_cc_update = true;
+    for (uint32_t i = 0; i < NET_VCS; i++) {
+        const uint8_t *const pair = at + NET_CC_AT_COUNTERS + i / 2 * 5;
+        frame->cc_consumed[i] =
+            i % 2 == 0 ? sim_get_be24(pair) >> 4 : sim_get_be24(pair + 2) & 0xfffff;
+    }
+    reader->offset += NET_CC_BYTES;
+    return SIM_OK;
+}
+
+static sim_err_t parse_mac_control(net__frame_reader_t *reader)
 {
     const uint8_t *const pfc = reader->bytes + reader->offset;
     net_frame_t *const frame = reader->frame;
@@ -71,9 +96,12 @@ static sim_err_t parse_pfc(net__frame_reader_t *reader)
     }
     const uint16_t opcode = sim_get_be16(pfc + NET_PFC_AT_OPCODE);
     if (opcode != NET_PFC_OPCODE) {
-        return sim_fail(reader->message, SIM_ERR_INVALID,
-                        "MAC control opcode 0x%04x, only PFC (0x%04x) is known", opcode,
-                        NET_PFC_OPCODE);
+        return opcode == NET_EXTENSION_OPCODE
+                   ? parse_cc_update(reader)
+                   : sim_fail(reader->message, SIM_ERR_INVALID,
+                              "MAC control opcode 0x%04x, only PFC (0x%04x) and CC_Update "
+                              "(0x%04x) are known",
+                              opcode, NET_PFC_OPCODE, NET_EXTENSION_OPCODE);
     }
     if (memcmp(frame->destination_mac, net__frame_pfc_destination, NET_MAC_BYTES) != 0) {
         return sim_fail(reader->message, SIM_ERR_INVALID,
@@ -366,12 +394,13 @@ sim_err_t net_frame_parse(const uint8_t *bytes, size_t size_bytes, net_frame_t *
     if (error != SIM_OK) {
         return error;
     }
-    return type == NET_ETHERTYPE_MAC_CONTROL ? parse_pfc(&reader) : parse_roce(&reader, type);
+    return type == NET_ETHERTYPE_MAC_CONTROL ? parse_mac_control(&reader)
+                                             : parse_roce(&reader, type);
 }
 
 bool net_frame_icrc_ok(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame)
 {
-    if (frame->is_pfc || frame->is_uet || frame->mrc.cut) {
+    if (net_frame_is_control(frame) || frame->is_uet || frame->mrc.cut) {
         return true; // they have no ICRC
     }
     const size_t ip_at = NET_ETHERNET_BYTES + (frame->tagged ? NET_VLAN_BYTES : 0u);

@@ -28,6 +28,14 @@ enum {
     NET_PFC_AT_CLASSES = 2, // 16 bits, the upper 8 reserved
     NET_PFC_AT_QUANTA = 4,  // eight times 16 bits, class 0 first
     NET_PFC_BYTES = 20,
+
+    // A CC_Update after its EtherType
+    NET_CC_AT_CID = 2, // company id, 24 bits
+    NET_CC_UEC = 0xfa7acb,
+    NET_CC_AT_TYPE = 5,
+    NET_CC_TYPE_LOWER = 1,  // of the virtual channels 0 to 15
+    NET_CC_AT_COUNTERS = 6, // 16 times 20 bits, virtual channel 0 first
+    NET_CC_BYTES = 46,
 };
 
 enum {

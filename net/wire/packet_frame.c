@@ -184,11 +184,18 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
 {
     const net_t *const net = port->node->net;
     *frame = (net_frame_t){0};
-    if (packet->kind == NET_PACKET_PFC) {
+    if (packet->kind == NET_PACKET_CONTROL) {
         static const uint8_t pause_mac[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
         const net_pfc_t *const pfc = &packet->pfc;
         memcpy(frame->destination_mac, pause_mac, sizeof(pause_mac));
         net_port_mac(port, frame->source_mac);
+        if (packet->control == NET_CONTROL_CC_UPDATE) {
+            frame->is_cc_update = true;
+            for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+                frame->cc_consumed[p] = net_counts_get(&packet->counts, p);
+            }
+            return;
+        }
         frame->is_pfc = true;
         frame->pfc_classes = pfc->classes;
         memcpy(frame->pfc_quanta, pfc->quanta, sizeof(frame->pfc_quanta));

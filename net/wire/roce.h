@@ -107,6 +107,7 @@ enum {
     NET_ETHERTYPE_IPV6 = 0x86dd,
     NET_ETHERTYPE_MAC_CONTROL = 0x8808,
     NET_PFC_OPCODE = 0x0101,
+    NET_EXTENSION_OPCODE = 0xfffe, // of a MAC control frame that an organisation defines
     NET_PFC_QUANTUM_BITS = 512,
     NET_PRIORITIES = 8,
 };

@@ -9,6 +9,7 @@
 //
 // The steps are written once. `ring` says at compile time that the scheduler is the ring: then it
 // is compiled in; else it is called through its table.
+#include "net/port_control.h"
 #include "net/port_queue.h"
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
@@ -190,9 +191,7 @@ static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 {
     net_port_t *const port = nic->port;
     if (SIM_UNLIKELY(port->controlled)) {
-        net_packet_t *const packet = port->rare->control;
-        net_port_set_control(port, packet->next);
-        net_port_transmit(port, packet);
+        net_port_transmit(port, net_port_take_control(port));
         return true;
     }
     for (;;) {
@@ -247,9 +246,7 @@ static bool transmit_in_plane(nic_t *nic, uint32_t plane)
 {
     net_port_t *const port = nic->port;
     if (port->controlled) {
-        net_packet_t *const packet = port->rare->control;
-        net_port_set_control(port, packet->next);
-        net_port_transmit(port, packet);
+        net_port_transmit(port, net_port_take_control(port));
         return true;
     }
     for (;;) {

@@ -546,3 +546,31 @@ function uet.dissector(tvb, pinfo, root)
 end
 
 DissectorTable.get("udp.port"):add(UET_PORT, uet)
+
+-- CC_Updates of Ultra Ethernet's credits: MAC control frames of the UEC's company id. Wireshark names only
+-- pauses among MAC control frames, so this looks at all frames after it. Control ordered sets (CF_Update
+-- and those of link layer retry) are no frames and are in no capture.
+local cbfc = Proto("rocesim_cbfc", "Ultra Ethernet CC_Update")
+local consumed = ProtoField.uint32("rocesim_cbfc.consumed", "Credits consumed")
+cbfc.fields = { consumed }
+
+function cbfc.dissector(tvb, pinfo, root)
+    if tvb:len() < 60 or tvb(12, 4):uint() ~= 0x8808fffe or tvb(16, 4):uint() ~= 0xfa7acb01 then
+        return
+    end
+    local tree = root:add(cbfc, tvb(14, 46))
+    local words = "CC_Update"
+    for vc = 0, 15 do
+        local at = 20 + math.floor(vc / 2) * 5
+        local first = band(vc, 1) == 0
+        local bytes = first and tvb(at, 3) or tvb(at + 2, 3)
+        local count = first and rshift(bytes:uint(), 4) or band(bytes:uint(), 0xfffff)
+        if count ~= 0 then
+            tree:add(consumed, bytes, count):prepend_text("VC " .. vc .. ": ")
+            words = words .. ", VC " .. vc .. " " .. count
+        end
+    end
+    pinfo.cols.info = words
+end
+
+register_postdissector(cbfc)

@@ -36,7 +36,7 @@ static void check_frame(const uint8_t *bytes, size_t size_bytes)
         SIM_CHECK(message.text[0] != 0);
         return;
     }
-    if (!frame.is_pfc) {
+    if (!net_frame_is_control(&frame)) {
         check_fields(bytes, size_bytes, &frame);
     }
     uint8_t again[NET_FRAME_BYTES_MAX];

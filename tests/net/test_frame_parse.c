@@ -270,7 +270,7 @@ START_TEST(pfc_refusals)
         const char *message;
     } rows[] = {
         {5, 0x0e, "not sent to 01-80-C2-00-00-01"},
-        {14, 0x00, "MAC control opcode 0x0001, only PFC (0x0101) is known"},
+        {14, 0x00, "MAC control opcode 0x0001, only PFC (0x0101) and CC_Update (0xfffe) are known"},
         {16, 0x01, "class-enable vector 0x0108: the upper byte is reserved"},
         {34, 0x01, "frame byte 34: padding of a PFC frame is 0x01"},
         {59, 0x80, "frame byte 59: padding of a PFC frame is 0x80"},

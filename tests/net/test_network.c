@@ -281,7 +281,7 @@ static void tap(const net_trace_t *trace, void *ctx)
     sim_message_t message = {.text = ""};
     const sim_err_t error = net_frame_parse(bytes, size, &wire->frames[wire->count], &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
-    ck_assert(trace->packet->kind == NET_PACKET_PFC ||
+    ck_assert(trace->packet->kind == NET_PACKET_CONTROL ||
               net_frame_icrc_ok(bytes, size, &wire->frames[wire->count]));
     wire->count++;
 }

@@ -442,7 +442,7 @@ json_t *studio_packet_layers(const uint8_t *bytes, size_t captured, size_t size,
     frame.telemetry = NET_TELEMETRY_NONE;
     const bool good =
         captured == size && net_frame_parse(bytes, captured, &frame, message) == SIM_OK;
-    if (good && !frame.is_pfc && !net_frame_icrc_ok(bytes, captured, &frame)) {
+    if (good && !net_frame_is_control(&frame) && !net_frame_icrc_ok(bytes, captured, &frame)) {
         (void)sim_fail(message, SIM_ERR_INVALID, "the ICRC does not match the packet");
     }
     const uint16_t type = walk_ethernet(&walk);
