@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -333,6 +334,22 @@ void turn_begin_thread(int thread_control, uint32_t bell)
     turn_shared->tid = tid;
     processor_ns = thread_processor_ns();
     deliver();
+}
+
+// The parent has the turn, so nobody else rings its bell.
+void turn_await_child(int pid)
+{
+    uint32_t *const bell = &turn_shared->bells[own_bell];
+    uint64_t waited_ms = 0;
+    siginfo_t info = {0};
+    while (!program_bell_sleep(bell, LIVES_MS, &waited_ms) && info.si_pid == 0) {
+        (void)syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
+    }
+}
+
+void turn_tell_parent(void)
+{
+    (void)program_bell_ring(&turn_shared->bells[own_bell]);
 }
 
 void turn_end_thread(void)

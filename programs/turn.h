@@ -97,6 +97,10 @@ void turn_catch_up(void);
 // first one.
 void turn_begin_thread(int control, uint32_t bell);
 
+// Waits until a process that was just forked has called turn_tell_parent(), or has ended.
+void turn_await_child(int pid);
+void turn_tell_parent(void);
+
 // Ends the calling thread for the simulator. It may make no call any more.
 void turn_end_thread(void);
 

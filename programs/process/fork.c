@@ -76,7 +76,6 @@ static void become_child(int control, const program_call_t *call, pid_t of)
     turn_begin_thread(PROGRAM_CONTROL_FD, call->count);
     code_forked();
     spin_forked();
-    pages_forked();
 }
 
 PROGRAM_EXPORT pid_t fork(void)
@@ -103,14 +102,20 @@ PROGRAM_EXPORT pid_t fork(void)
     sigset_t before;
     sigfillset(&all);
     (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &all, &before);
+    pages_before_fork();
     const pid_t real = PROGRAM_NEXT(fork)();
     if (real == 0) {
+        pages_forked();
+        turn_tell_parent();
         free(child);
         become_child(control, &call, own);
         (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &before, NULL);
         return 0;
     }
     const int reason = errno;
+    if (real > 0) {
+        turn_await_child(real);
+    }
     descriptors_close(control);
     program_call_t done = {.op = PROGRAM_FORKED, .handle = call.handle, .status = real};
     (void)turn_call(&done);

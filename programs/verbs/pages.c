@@ -445,12 +445,20 @@ static bool lies_in_shared(uint64_t offset)
     return false;
 }
 
+void pages_before_fork(void)
+{
+    if (extent_count == 0 || list_mappings() != 0) {
+        mapping_count = 0;
+    }
+}
+
+// Until it has copied them, the child may not write to pages of its parent: it allocates nothing.
 void pages_forked(void)
 {
     static char stack[STACK_ROOM_BYTES] __attribute__((aligned(4096)));
     static move_t move;
     struct stat file;
-    if (extent_count == 0 || fstat(PROGRAM_MEMORY_FD, &file) != 0 || list_mappings() != 0) {
+    if (mapping_count == 0 || fstat(PROGRAM_MEMORY_FD, &file) != 0) {
         return;
     }
     for (size_t i = 0; i < mapping_count; i++) {

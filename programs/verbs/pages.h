@@ -13,7 +13,11 @@
 // share; ENOMEM.
 int pages_share(uintptr_t address, size_t length, bool write);
 
-// Copies the pages that lie in the memory file, in a process that was forked: they were private.
+// Notes before a fork which pages were moved.
+void pages_before_fork(void);
+
+// Gives the calling process, which was just forked, pages of its own in place of those that its
+// parent has moved. The parent waits until then.
 void pages_forked(void);
 
 #endif // PROGRAMS_VERBS_PAGES_H
