@@ -13,6 +13,7 @@
 #include "nic/schedule/eligible.h"
 #include "nic/schedule/planes.h"
 #include "nic/transport/finish.h"
+#include "nic/verbs/life.h"
 
 #define FIRST_SQ_CAPACITY 2u // at least two, a power of it
 
@@ -62,7 +63,7 @@ static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp, const nic_send
     if (qp->type == NIC_QPT_UD) {
         const nic_t *const nic = qp->nic;
         if (wr->ud.remote_interface >= net_interface_count(nic->host->node.net) ||
-            wr->ud.remote_interface == nic->interface || wr->ud.remote_qpn < ROCE_QPN_GSI ||
+            !nic__reaches(nic, wr->ud.remote_interface) || wr->ud.remote_qpn < ROCE_QPN_GSI ||
             wr->ud.remote_qpn > ROCE_QPN_MASK) {
             return SIM_ERR_INVALID;
         }

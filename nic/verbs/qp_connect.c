@@ -59,6 +59,12 @@ static const nic_t *peer_nic(const nic_t *nic, uint32_t interface)
     return nic_of_interface(nic->host->node.net, interface);
 }
 
+bool nic__reaches(const nic_t *nic, uint32_t interface)
+{
+    const net_port_t *const port = net_interface_port(nic->host->node.net, nic->interface);
+    return interface != nic->interface || port->peer->node->sim.ops->kind != nic__host_kind;
+}
+
 static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)
 {
     const nic_t *const nic = qp->nic;
@@ -70,9 +76,12 @@ static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
         return sim_fail(message, SIM_ERR_UNKNOWN, "dest_interface: no interface %u, there are %zu",
                         attr->dest_interface, interfaces);
     }
-    if (attr->dest_interface == nic->interface) {
-        return sim_fail(message, SIM_ERR_INVALID, "dest_interface: %u is the queue pair's own",
-                        attr->dest_interface);
+    if (!nic__reaches(nic, attr->dest_interface)) {
+        return sim_fail(
+            message, SIM_ERR_INVALID,
+            "dest_interface: %u is the queue pair's own, and no switch sends its packets "
+            "back",
+            attr->dest_interface);
     }
     const nic_t *const peer = peer_nic(nic, attr->dest_interface);
     const uint32_t planes = planes_of(nic);
