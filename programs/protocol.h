@@ -185,7 +185,8 @@ typedef struct program_qp {
     uint32_t traffic_class; // of the address vector's GRH
     uint32_t flow_label;
     uint8_t gid[16];   // of the address vector
-    uint32_t draining; // out: the state is SQD, and requests that were begun are unfinished
+    uint32_t draining; // out: the state is SQD, and requests that were begun are unfinished. In: an
+                       // event follows when that is over
 } program_qp_t;
 
 typedef struct program_call {

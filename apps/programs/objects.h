@@ -69,8 +69,10 @@ typedef struct app__pr_qp {
     uint32_t headers_first;
     uint32_t headers_count;
     uint32_t headers_capacity;
-    uint8_t refused;  // code of the fatal NAK that it sent; 0: none
-    uint8_t priority; // of its packets
+    bool communicates; // a packet has come, and raised its event, if it had one
+    bool notes_drain;  // the process wants an event when it is drained
+    uint8_t refused;   // code of the fatal NAK that it sent; 0: none
+    uint8_t priority;  // of its packets
     uint8_t dscp;
     uint16_t mtu_bytes;
     struct app__pr_open_flow

@@ -210,6 +210,7 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
         .sys_image_guid = htobe64(truth->guid),
         .max_mr_size = UINT64_C(1) << 47,
         .page_size_cap = 0xfffff000,
+        .vendor_id = 0xffffff, // no registered vendor, as Linux's rxe says it
         .vendor_part_id = 0,
         .max_qp = 131072,
         .max_qp_wr = VERBS_MAX_QP_WR,

@@ -235,6 +235,7 @@ static void fill_call(program_qp_t *to, const struct ibv_qp_attr *attr, int mask
         .service_level = attr->ah_attr.sl,
         .traffic_class = attr->ah_attr.grh.traffic_class,
         .flow_label = attr->ah_attr.grh.flow_label,
+        .draining = (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0 && attr->en_sqd_async_notify != 0,
     };
     memcpy(to->gid, attr->ah_attr.grh.dgid.raw, sizeof to->gid);
 }

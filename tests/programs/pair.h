@@ -108,8 +108,8 @@ static inline struct ibv_qp *pair_create(enum ibv_qp_type type, struct ibv_cq *c
     return qp;
 }
 
-// Brings an RC queue pair to RTS, with a peer that does the same. mr may be NULL.
-static inline pair_end_t pair_connect(struct ibv_qp *qp, const struct ibv_mr *mr)
+// Brings an RC queue pair to RTR, with a peer that does the same. mr may be NULL.
+static inline pair_end_t pair_to_rtr(struct ibv_qp *qp, const struct ibv_mr *mr)
 {
     pair_end_t own = {.qp_num = qp->qp_num,
                       .rkey = mr == NULL ? 0 : mr->rkey,
@@ -136,14 +136,26 @@ static inline pair_end_t pair_connect(struct ibv_qp *qp, const struct ibv_mr *mr
                          IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
                              IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) ==
            0);
-    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
-                                .timeout = 8,
-                                .retry_cnt = 2,
-                                .rnr_retry = 1,
-                                .max_rd_atomic = 1};
+    return peer;
+}
+
+static inline void pair_to_rts(struct ibv_qp *qp)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
+                               .timeout = 8,
+                               .retry_cnt = 2,
+                               .rnr_retry = 1,
+                               .max_rd_atomic = 1};
     EXPECT(ibv_modify_qp(qp, &attr,
                          IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                              IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
+}
+
+// Brings an RC queue pair to RTS, with a peer that does the same. mr may be NULL.
+static inline pair_end_t pair_connect(struct ibv_qp *qp, const struct ibv_mr *mr)
+{
+    const pair_end_t peer = pair_to_rtr(qp, mr);
+    pair_to_rts(qp);
     meet();
     return peer;
 }

@@ -12,7 +12,7 @@
 
 #define POINTS                                                                      \
     (NIC_TRACE_POST | NIC_TRACE_COMPLETION | NIC_TRACE_STATE | NIC_TRACE_NAK_SENT | \
-     NIC_TRACE_REFUSED)
+     NIC_TRACE_ANSWER | NIC_TRACE_REFUSED)
 
 void app__program_async(app__program_t *program, app__pr_event_type_t type, uint32_t handle)
 {
@@ -31,6 +31,22 @@ static void note_failure(app__program_t *program, const app__pr_qp_t *qp)
     }
     if (qp->srq != 0) {
         app__program_async(program, APP__PR_QP_LAST_WQE_REACHED, number);
+    }
+}
+
+void app__program_communicates(app__pr_qp_t *qp)
+{
+    if (nic_qp_state(qp->qp) == NIC_QPS_RTR && !qp->communicates) {
+        qp->communicates = true;
+        app__program_async(qp->program, APP__PR_COMM_EST, nic_qp_num(qp->qp));
+    }
+}
+
+void app__program_drained(app__pr_qp_t *qp)
+{
+    if (qp->notes_drain && nic_qp_drained(qp->qp)) {
+        qp->notes_drain = false;
+        app__program_async(qp->program, APP__PR_SQ_DRAINED, nic_qp_num(qp->qp));
     }
 }
 
@@ -69,6 +85,11 @@ static void note_qp(const nic_trace_t *trace, void *ctx)
     if (trace->point == NIC_TRACE_COMPLETION && trace->wc != NULL) {
         const uint32_t handle = receives ? qp->recv_cq : qp->send_cq;
         app__program_note_time(program->cqs[handle - 1], trace->time_ps);
+    }
+    if (receives || trace->point == NIC_TRACE_ANSWER) {
+        app__program_communicates(qp);
+    } else if (trace->point == NIC_TRACE_COMPLETION) {
+        app__program_drained(qp);
     }
     note_event(program, qp, trace);
 }

@@ -5,6 +5,7 @@
 
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/turns.h"
+#include "apps/programs/verbs/events.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,7 +92,9 @@ static void note_write(nic_qp_t *nic_qp, uint64_t address, uint32_t byte_len, vo
     (void)nic_qp;
     (void)address;
     (void)byte_len;
-    app__program_notice(ctx, PROGRAM_ON_MEMORY);
+    app__pr_qp_t *const qp = ctx;
+    app__program_communicates(qp);
+    app__program_notice(qp->program, PROGRAM_ON_MEMORY);
 }
 
 int app__program_create_qp(app__program_t *program, program_call_t *call)
@@ -136,7 +139,7 @@ int app__program_create_qp(app__program_t *program, program_call_t *call)
         return ENOMEM;
     }
     if (qp->type != NIC_QPT_UD) {
-        nic_qp_on_write(qp->qp, note_write, program);
+        nic_qp_on_write(qp->qp, note_write, qp);
     }
     pd->users++;
     send_cq->users++;
@@ -347,7 +350,10 @@ int app__program_modify_qp(app__program_t *program, program_call_t *call)
     if (to == NIC_QPS_RESET) {
         qp->attr = (program_qp_t){0};
         qp->headers_count = 0;
+        qp->communicates = false;
     }
+    qp->notes_drain = to == NIC_QPS_SQD && call->qp.draining != 0;
+    app__program_drained(qp);
     return 0;
 }
 
