@@ -4,7 +4,8 @@
 # tests/programs/test_small_programs.sh - small programs in the style of public examples.
 #
 # Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times
-# of completions, a NIC that is connected to itself, forks with registered memory. Method: the compiler builds the programs as a user would.
+# of completions, a NIC that is connected to itself, forks with registered memory. Method: the compiler builds
+# the programs as a user would.
 set -eu
 . tests/script.sh
 
