@@ -24,8 +24,8 @@ void app__program_async(app__program_t *program, app__pr_event_type_t type, uint
 // Notes that a packet came for a queue pair. The first one of a queue pair that cannot send yet
 // raises an event.
 void app__program_communicates(app__pr_qp_t *qp);
-// Raises an event if all that a queue pair in the state SQD had begun is done, and the process wants
-// to know that.
+// Raises an event if a queue pair in the state SQD has done all that it had begun, and the process
+// wants to know that.
 void app__program_drained(app__pr_qp_t *qp);
 // Listens to all NICs of the program's host and their ports. To be called before the run.
 void app__program_listen(app__program_t *program);
