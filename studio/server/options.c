@@ -305,6 +305,11 @@ sim_err_t studio_arguments_parse(int argc, const char *const *argv, studio_argum
         .group_max = 1000,
     };
     sim_err_t result = SIM_OK;
+    if (getenv("STUDIO_TRIAL") != NULL) {
+        arguments->command = STUDIO_TRIAL_CHILD;
+        arguments->rest = argv + 1;
+        return SIM_OK;
+    }
     for (int i = 1; i < argc && result == SIM_OK; i++) {
         const char *const text = argv[i];
         if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {

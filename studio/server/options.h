@@ -13,6 +13,7 @@ typedef enum studio_command {
     STUDIO_CHECK_CHILD, // the same
     STUDIO_FIGURE_CHILD,
     STUDIO_SQL_CHILD,
+    STUDIO_TRIAL_CHILD, // in the script of a study that is being tried
     STUDIO_HELP,
     STUDIO_VERSION,
 } studio_command_t;

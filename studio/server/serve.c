@@ -13,6 +13,7 @@
 #include "studio/server/http/server.h"
 #include "studio/server/library/library.h"
 #include "studio/server/library/scenario_check.h"
+#include "studio/server/library/study_check.h"
 #include "studio/server/process/child.h"
 #include "studio/server/process/confine.h"
 #include "studio/server/runs/consistency/agreement.h"
@@ -369,6 +370,8 @@ int studio_command(const studio_arguments_t *arguments)
         return studio_sql_child_main(arguments->rest);
     case STUDIO_FIGURE_CHILD:
         return studio_figure_child_main(arguments->rest);
+    case STUDIO_TRIAL_CHILD:
+        return studio_trial_main(arguments->rest);
     case STUDIO_HELP:
         fputs(studio_help_text(), stdout);
         return fflush(stdout) == 0 ? 0 : 1;

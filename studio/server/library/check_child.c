@@ -5,6 +5,7 @@
 #include "studio/server/library/further_errors.h"
 #include "studio/server/library/order.h"
 #include "studio/server/library/scenario_check.h"
+#include "studio/server/library/study_check.h"
 #include "studio/server/process/confine.h"
 
 #include "results/topology_json.h"
@@ -360,6 +361,9 @@ int studio_check_main(const char *const *arguments)
 {
     if (arguments[0] != NULL && strcmp(arguments[0], "file") == 0) {
         return studio_file_check_main(arguments + 1);
+    }
+    if (arguments[0] != NULL && strcmp(arguments[0], "study") == 0) {
+        return studio_study_check_main(arguments + 1);
     }
     for (size_t i = 0; i < 4; i++) {
         if (arguments[i] == NULL) {

@@ -8,6 +8,7 @@
 #include "studio/server/library/library.h"
 #include "studio/server/library/order.h"
 #include "studio/server/library/scenario_check.h"
+#include "studio/server/library/study_check.h"
 #include "studio/server/runs/consistency/label.h"
 #include "studio/server/runs/consistency/numbers.h"
 #include "studio/server/runs/events.h"
@@ -28,6 +29,8 @@
 
 // Every run stores all settings and sends them whenever its state changes.
 #define SETTINGS_BYTES_MAX ((size_t)16 << 20)
+
+#define TRIALS_MAX 20u // of a study's settings
 
 // Members of an order that only scenarios take.
 static const char *const of_scenarios[] = {"yaml", "document", "library", "grid", "seeds"};
@@ -305,6 +308,73 @@ static int check_queue(studio_t *studio, studio_response_t *response, const orde
     return 0;
 }
 
+static bool is_parameter(const json_t *parameters, const char *setting)
+{
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(parameters) && !found; i++) {
+        const char *const name =
+            json_string_value(json_object_get(json_array_get(parameters, i), "name"));
+        const size_t length = name == NULL ? 0 : strlen(name);
+        found = length > 0 && strncmp(setting, name, length) == 0 && setting[length] == '=';
+    }
+    return found;
+}
+
+// Returns a copy of the settings in which the list of values of each of the study's parameters has
+// only the one of this index, or its last one. more is set if a list has further values.
+static json_t *settings_at(const json_t *set, const json_t *parameters, size_t index, bool *more)
+{
+    json_t *const chosen = json_array();
+    *more = false;
+    for (size_t i = 0; i < json_array_size(set); i++) {
+        const char *const text = json_string_value(json_array_get(set, i));
+        const char *value = text + strcspn(text, "=") + 1;
+        const size_t head = (size_t)(value - text);
+        if (!is_parameter(parameters, text)) {
+            (void)json_array_append_new(chosen, json_string(text));
+            continue;
+        }
+        size_t length = strcspn(value, " ,");
+        for (size_t v = 0; v < index && value[length] != '\0'; v++) {
+            const char *const next = value + length + strspn(value + length, " ,");
+            if (*next == '\0') {
+                break;
+            }
+            value = next;
+            length = strcspn(value, " ,");
+        }
+        *more = *more || value[length + strspn(value + length, " ,")] != '\0';
+        char *const one = sim_format("%.*s%.*s", (int)head, text, (int)length, value);
+        (void)json_array_append_new(chosen, json_string(one));
+        sim_free(one);
+    }
+    return chosen;
+}
+
+// Tries the settings of a study, once for each place in their lists of values. Returns 0 or the
+// status of the answer.
+static int try_study(studio_t *studio, studio_response_t *response, const order_t *order)
+{
+    sim_message_t message;
+    json_t *const parameters = studio_library_parameters(studio->library, order->study);
+    bool more = json_array_size(json_array_get(order->runs, 0)) > 0;
+    int status = 0;
+    for (size_t i = 0; more && status == 0 && i < TRIALS_MAX; i++) {
+        json_t *const set = settings_at(json_array_get(order->runs, 0), parameters, i, &more);
+        char **const line = studio_study_line(studio, order->study, set);
+        if (!studio_study_check(studio, order->user, (const char *const *)line, &message)) {
+            status = studio_response_error(response, 422, "%s", message.text);
+        }
+        for (size_t at = 0; line[at] != NULL; at++) {
+            sim_free(line[at]);
+        }
+        sim_free(line);
+        json_decref(set);
+    }
+    json_decref(parameters);
+    return status;
+}
+
 // Reads an order of a study: one run with the study's settings.
 static int take_study(studio_request_t *request, studio_response_t *response, order_t *order)
 {
@@ -336,8 +406,9 @@ static int take_study(studio_request_t *request, studio_response_t *response, or
         (void)json_array_insert_new(json_array_get(order->runs, 0), 0,
                                     json_string(STUDIO_STUDY_QUICK));
     }
-    const int status = take_limits(request, response, order);
-    return status == 0 ? check_queue(studio, response, order) : status;
+    int status = take_limits(request, response, order);
+    status = status == 0 ? check_queue(studio, response, order) : status;
+    return status == 0 ? try_study(studio, response, order) : status;
 }
 
 static int take_order(studio_request_t *request, studio_response_t *response, order_t *order)
