@@ -148,6 +148,45 @@ printf '{"name":"%0201d"}' 0 >"$work/long"
 expect 400 PATCH runs/1 "$(cat "$work/long")"
 expect 400 PATCH runs/1 '{"name":7}'
 
+# Results are columns, by which runs are sorted; those without a value stand last.
+expect 200 GET "runs/columns?group=$group"
+grep -q '{"name":"flows.fct_us.p99","runs":4,"min":[0-9.]*,"max":[0-9.]*}' "$work/answer" ||
+    fail "columns: $(head -c 300 "$work/answer")"
+for sort in flows.fct_us.p99 -flows.fct_us.p99; do
+    expect 200 GET "runs?group=$group&sort=$sort&columns=flows.fct_us.p99,events"
+    grep -o '"flows.fct_us.p99":[0-9.]*' "$work/answer" | cut -d: -f2 >"$work/column"
+    order=-n
+    [ "$sort" = flows.fct_us.p99 ] || order=-rn
+    [ "$(wc -l <"$work/column")" = 4 ] && sort -c $order "$work/column" ||
+        fail "sort=$sort: $(cat "$work/column")"
+done
+expect 200 GET 'runs?sort=name&limit=2&columns=nothing'
+grep -q '"values":{}' "$work/answer" || fail "no values: $(head -c 300 "$work/answer")"
+expect 200 GET "runs?sort=x')%3BDROP%20TABLE%20runs%3B--"
+
+# -- an order is refused at once if any of its runs is wrong: at reading, and at building
+
+expect 422 POST runs '{"name":"no","library":"quickstart","grid":{"nic.mtu":[1024,4096,99]},"seeds":[1,2]}'
+grep -q 'nic.mtu=99' "$work/answer" || fail "a wrong value of a grid: $(cat "$work/answer")"
+expect 422 POST runs '{"name":"no","library":"quickstart","grid":{"traffic[0].incast.to":["host0","host99"]}}'
+grep -q 'host99' "$work/answer" || fail "a wrong host of a grid: $(cat "$work/answer")"
+expect 422 POST runs '{"name":"no","study":"cache/skew","quick":true,"set":["nic.mtuu=1024"]}'
+grep -q "did you mean 'mtu'" "$work/answer" || fail "a wrong attribute of a study: $(cat "$work/answer")"
+expect 422 POST runs '{"name":"no","study":"cache/skew","quick":true,"set":["policies=lru nothing"]}'
+grep -q 'no policy .*nothing' "$work/answer" || fail "a wrong value of a study: $(cat "$work/answer")"
+# The estimate has the disk, and its memory is not that of the server, which checks passwords.
+expect 200 POST check '{"library":"quickstart"}'
+estimate=$(grep -o '"memory_bytes":[0-9]*' "$work/answer" | head -n 1 | cut -d: -f2)
+really=$(sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p' "$data/runs/1/exit.1")
+# A sanitizer's own memory is no measure.
+[ "$estimate" -lt 40000000 ] && [ "$estimate" -gt $((really / 3)) ] || [ -n "${TEST_FEW:-}" ] ||
+    fail "memory: $estimate estimated, $really taken"
+estimate=$(grep -o '"result_bytes":[0-9]*' "$work/answer" | head -n 1 | cut -d: -f2)
+until_imported 1
+really=$(du -sb "$data/runs/1" | cut -f 1)
+[ "$estimate" -lt $((really * 5)) ] && [ "$estimate" -gt $((really / 5)) ] ||
+    fail "disk: $estimate estimated, $really taken"
+
 # -- again, cancelled while it runs: what it has so far is there. Events say so, as they happen.
 
 printf '{"name":"slow","yaml":"%s"}' "$slow" >"$work/order"

@@ -100,18 +100,33 @@ static uint64_t memory_bytes(int status)
 
 // Bytes of a row in result files, about as long as those of shipped scenarios.
 #define FLOW_BYTES 160.0
-#define FLOWS_MAX 1e7
+#define FLOWS_MAX 1e5 // rows of a workload, as its flows-max is by default
 #define PORT_BYTES 110.0
 #define SERIES_BYTES 45.0
 #define HOP_BYTES 60.0
-#define FIXED_BYTES 65536.0 // of the files that each run has, and of its imported tables
+#define FIXED_BYTES 600000.0 // of the files that each run has, most of it schema.json
+
+static double flows_of(const world_t *world)
+{
+    double flows = 0;
+    for (size_t i = 0; i < world->app_count; i++) {
+        uint64_t done = 0;
+        uint64_t planned = 0;
+        const app_ops_t *const ops = world->apps[i]->ops;
+        const bool is_workload =
+            strcmp(ops->name, "workload") == 0 || strcmp(ops->name, "training") == 0;
+        ops->progress(world->apps[i], &done, &planned);
+        flows += is_workload ? SIM_MIN((double)planned, FLOWS_MAX) : (double)planned;
+    }
+    return flows;
+}
 
 // Estimates the bytes of a run's files: tables, and their imported form, which is smaller.
 static double result_bytes(const world_t *world)
 {
     const world_survey_t *const survey = world->survey;
     const world_observed_t *const observed = &survey->observed;
-    const double flows = SIM_MIN((double)survey->transfers, FLOWS_MAX);
+    const double flows = flows_of(world);
     const double rows = flows * FLOW_BYTES + 2.0 * (double)net_link_count(world->net) * PORT_BYTES +
                         observed->rows_written * SERIES_BYTES + observed->hop_rows * HOP_BYTES;
     return FIXED_BYTES + 1.4 * rows + observed->capture_bytes;

@@ -6,6 +6,7 @@
 #include "studio/server/http/target.h"
 #include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/study.h"
+#include "studio/server/runs/values.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/folder.h"
 #include "studio/server/store/reserve.h"
@@ -269,10 +270,11 @@ bool studio_run_record(studio_t *studio, int64_t run, const studio_exit_t *exit,
         "iisisiii", (int64_t)good, (int64_t)(strcmp(exit->reason, "cancelled") == 0), ended,
         (int64_t)(strcmp(exit->reason, "cancelled") == 0), message, studio_now_ms(),
         (int64_t)studio_folder_bytes(folder), run);
+    const bool whole = kept && (ended == NULL || studio_values_keep(studio, run, folder));
     sim_free(message);
     sim_free(ended);
     sim_free(folder);
-    return kept;
+    return whole;
 }
 
 // Returns the study's name, freed with sim_free; NULL if the run is no study.
@@ -286,14 +288,16 @@ static char *study_of(studio_t *studio, int64_t run)
     return study;
 }
 
-static bool finish_study(studio_t *studio, int64_t run, const char *study,
-                         const studio_exit_t *exit)
+bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
 {
-    studio_made_t made;
-    bool kept = studio_study_link(studio, run, study, &made) && studio_store_begin(studio->store);
+    SIM_CHECK(run > 0);
+    char *const study = study_of(studio, run);
+    studio_made_t made = {.count = 0};
+    bool kept = (study == NULL || studio_study_link(studio, run, study, &made)) &&
+                studio_store_begin(studio->store);
     if (kept) {
-        kept =
-            studio_study_insert(studio, run, &made) && studio_run_record(studio, run, exit, true);
+        kept = studio_study_insert(studio, run, &made) &&
+               studio_run_record(studio, run, exit, study != NULL);
         if (kept) {
             kept = studio_store_commit(studio->store);
         } else {
@@ -301,15 +305,6 @@ static bool finish_study(studio_t *studio, int64_t run, const char *study,
         }
     }
     studio_study_settle(studio, &made, kept);
-    return kept;
-}
-
-bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
-{
-    SIM_CHECK(run > 0);
-    char *const study = study_of(studio, run);
-    const bool kept = study == NULL ? studio_run_record(studio, run, exit, false)
-                                    : finish_study(studio, run, study, exit);
     sim_free(study);
     return kept;
 }

@@ -48,10 +48,15 @@ static const char second[] =
 static const char third[] = "CREATE INDEX runs_served ON runs(owner, started_ms);";
 // The folder of the owner's files where file names of the scenario start; '': the top.
 static const char fourth[] = "ALTER TABLE runs ADD COLUMN folder TEXT;";
+// The numbers of summary.json, by their paths.
+static const char fifth[] =
+    "CREATE TABLE run_values("
+    "  run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
+    "  name TEXT NOT NULL,"
+    "  value REAL NOT NULL,"
+    "  PRIMARY KEY(run, name)) WITHOUT ROWID;";
 // clang-format on
 
-const studio_migration_t studio_run_migrations[] = {{1, first},
-                                                    {2, second},
-                                                    {3, third},
-                                                    {4, fourth},
-                                                    {0, NULL}};
+const studio_migration_t studio_run_migrations[] = {
+    {1, first}, {2, second}, {3, third}, {4, fourth}, {5, fifth}, {0, NULL},
+};

@@ -8,6 +8,7 @@
 #include "studio/server/runs/finish.h"
 #include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/trash.h"
+#include "studio/server/runs/values.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/reserve.h"
 
@@ -29,6 +30,7 @@
 #define HOOKS_MAX 4u
 #define ATTEMPTS_MAX 3
 #define PROGRESS_BYTES 1024u
+#define FILLED_AT_ONCE 50u
 #define BEGIN_MS 30000 // milliseconds in which a started process must claim its attempt
 
 typedef struct active {
@@ -54,6 +56,7 @@ struct studio_runs {
     size_t active_capacity;
     const char *blocked;
     int64_t cleaned_ms; // when the trash was last cleaned
+    int64_t filled;     // the last run whose values were looked for; INT64_MAX: all were
     struct {
         studio_run_end_fn fn;
         void *ctx;
@@ -327,6 +330,15 @@ static void adopt(studio_runs_t *runs)
 
 // -- the thread
 
+// Stores the values of some runs that an earlier version has ended.
+static void fill_values(studio_runs_t *runs)
+{
+    for (unsigned i = 0; i < FILLED_AT_ONCE && runs->filled != INT64_MAX; i++) {
+        const int64_t run = studio_values_fill(runs->studio, runs->filled);
+        runs->filled = run == 0 ? INT64_MAX : run;
+    }
+}
+
 static void turn(studio_runs_t *runs)
 {
     // Before ends of runs are recorded, which needs space on a full disk.
@@ -338,6 +350,7 @@ static void turn(studio_runs_t *runs)
     }
     while (runs->active_count < runs->studio->options.jobs && has_room(runs) && begin_next(runs)) {
     }
+    fill_values(runs);
     const int64_t now_ms = studio_clock_ms();
     if (runs->cleaned_ms == 0 || now_ms - runs->cleaned_ms > HOUR_MS) {
         runs->cleaned_ms = now_ms;

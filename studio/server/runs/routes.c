@@ -7,6 +7,7 @@
 #include "studio/server/runs/parts.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/trash.h"
+#include "studio/server/runs/values.h"
 #include "studio/server/store/database.h"
 
 #include <errno.h>
@@ -37,7 +38,47 @@ typedef struct list {
     int64_t trash;
     int64_t limit;
     int64_t offset;
+    const char *sort; // name of a column; a field of the summary if by is NULL
+    const char *by;   // SQL of a column of the table
+    bool descending;
 } list_t;
+
+// Columns of the table of runs by which a list may be sorted.
+static const char *const sorts[][2] = {
+    {"id", "r.id"},
+    {"name", "r.name COLLATE NOCASE"},
+    {"owner", "u.name"},
+    {"state", "r.state"},
+    {"created_ms", "r.created_ms"},
+    {"started_ms", "r.started_ms"},
+    {"ended_ms", "r.ended_ms"},
+    {"wall_ms", "r.ended_ms - r.started_ms"},
+    {"size_bytes", "r.size_bytes"},
+};
+
+static void read_sort(const studio_request_t *request, list_t *list)
+{
+    const char *const sort = studio_request_query(request, "sort");
+    const char *const text = sort == NULL || sort[0] == '\0' ? "-id" : sort;
+    list->descending = text[0] == '-';
+    list->sort = text + list->descending;
+    for (size_t i = 0; i < SIM_COUNT_OF(sorts); i++) {
+        list->by = strcmp(sorts[i][0], list->sort) == 0 ? sorts[i][1] : list->by;
+    }
+}
+
+// Splits the names of columns at commas; those beyond the limit are left out.
+static json_t *read_columns(const studio_request_t *request)
+{
+    const char *text = studio_request_query(request, "columns");
+    json_t *const columns = json_array();
+    while (text != NULL && text[0] != '\0' && json_array_size(columns) < STUDIO_VALUE_COLUMNS_MAX) {
+        const size_t length = strcspn(text, ",");
+        (void)json_array_append_new(columns, json_stringn(text, length));
+        text += length + (text[length] == ',');
+    }
+    return columns;
+}
 
 static bool read_list(const studio_request_t *request, list_t *list)
 {
@@ -64,24 +105,52 @@ static int get_runs(studio_request_t *request, studio_response_t *response)
             response, 400, "group, limit (at most %d), offset: expected numbers", LIST_MAX);
     }
     json_t *const list = json_array();
+    read_sort(request, &l);
+    // Only texts of this program enter the statement. Runs without the value stand last.
+    const char *const by =
+        l.by != NULL ? l.by
+                     : "(SELECT value FROM run_values v WHERE v.run = r.id AND v.name = ?10)";
+    char *const sql =
+        sim_format("SELECT " STUDIO_RUN_COLUMNS FILTER
+                   " ORDER BY %s IS NULL, %s %s, r.id DESC LIMIT ?8 OFFSET ?9 + 0 * (?10 IS NULL)",
+                   by, by, l.descending ? "DESC" : "ASC");
     const int64_t total =
         studio_store_int(studio->store, 0, "SELECT count(*)" FILTER, "iisssii", l.all, l.user,
                          l.state, l.search, l.owner, l.group, l.trash);
-    studio_rows_t *const rows = studio_rows_open(
-        studio->store, "SELECT " STUDIO_RUN_COLUMNS FILTER " ORDER BY r.id DESC LIMIT ?8 OFFSET ?9",
-        "iisssiiii", l.all, l.user, l.state, l.search, l.owner, l.group, l.trash, l.limit,
-        l.offset);
+    studio_rows_t *const rows =
+        studio_rows_open(studio->store, sql, "iisssiiiis", l.all, l.user, l.state, l.search,
+                         l.owner, l.group, l.trash, l.limit, l.offset, l.sort);
     size_t bytes = 0;
     while (bytes < LIST_BYTES_MAX && studio_rows_next(rows)) {
         bytes += strlen(studio_rows_text(rows, 9)) + strlen(studio_rows_text(rows, 10));
         (void)json_array_append_new(list, studio_run_row_json(studio, rows));
     }
-    if (!studio_rows_close(rows)) {
+    const bool good = studio_rows_close(rows);
+    sim_free(sql);
+    if (!good) {
         json_decref(list);
         return studio_response_store_failed(response, studio);
     }
+    json_t *const columns = read_columns(request);
+    if (json_array_size(columns) > 0) {
+        studio_values_add(studio, list, columns);
+    }
+    json_decref(columns);
     return studio_response_json(response, 200,
                                 json_pack("{s:o, s:I}", "runs", list, "total", (json_int_t)total));
+}
+
+static int get_columns(studio_request_t *request, studio_response_t *response)
+{
+    int64_t group = 0;
+    if (!studio_request_query_number(request, "group", 0, 1, INT64_MAX, &group)) {
+        return studio_response_error(response, 400, "group: expected a number");
+    }
+    return studio_response_json(
+        response, 200,
+        json_pack("{s:o}", "columns",
+                  studio_values_columns(studio_request_studio(request),
+                                        studio_request_user(request), group)));
 }
 
 // -- one
@@ -286,6 +355,13 @@ static const studio_parameter_t list_parameters[] = {
     {"trash", STUDIO_IN_QUERY, "boolean", false, "true: lists what is in the trash"},
     {"limit", STUDIO_IN_QUERY, "integer", false, "number of runs (default 100), at most 10000 and 8 MiB of settings and notes"},
     {"offset", STUDIO_IN_QUERY, "integer", false, "number of runs to skip"},
+    {"sort", STUDIO_IN_QUERY, "string", false, "column to sort by, with - before it from the largest on (default -id): id, name, owner, state, created_ms, "
+     "started_ms, ended_ms, wall_ms, size_bytes, or a field of the summary such as flows.fct_us.p99"},
+    {"columns", STUDIO_IN_QUERY, "string", false, "fields of the summary that each run has as values, at most 32, separated by commas"},
+    {0},
+};
+static const studio_parameter_t columns_parameters[] = {
+    {"group", STUDIO_IN_QUERY, "integer", false, "number of the order whose runs count"},
     {0},
 };
 static const studio_parameter_t order_parameters[] = {
@@ -332,7 +408,9 @@ static const char run_answer[] =
 
 const studio_route_t studio_run_routes[] = {
     {"GET", "/api/v1/runs", STUDIO_ROLE_VIEWER, "Lists the runs that the user may see, newest first", list_parameters, NULL,
-     "{runs, total}", get_runs, 0},
+     "{runs, total}; with columns each run has {values: {name: number}}", get_runs, 0},
+    {"GET", "/api/v1/runs/columns", STUDIO_ROLE_VIEWER, "Lists the fields of summaries by which runs can be listed and sorted", columns_parameters, NULL,
+     "{columns: [{name, runs, min, max}]}", get_columns, 0},
     {"POST", "/api/v1/runs", STUDIO_ROLE_USER, "Orders runs", order_parameters, NULL, "{group, runs}",
      studio__post_runs, (size_t)1 << 20},
     {"GET", "/api/v1/runs/{run}", STUDIO_ROLE_VIEWER, "Returns one run", NULL, NULL, run_answer, get_run, 0},

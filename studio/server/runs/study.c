@@ -6,6 +6,7 @@
 #include "studio/server/process/child.h"
 #include "studio/server/runs/consistency/label.h"
 #include "studio/server/runs/consistency/numbers.h"
+#include "studio/server/runs/values.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/folder.h"
 #include "studio/server/store/reserve.h"
@@ -277,6 +278,10 @@ bool studio_study_insert(studio_t *studio, int64_t run, const studio_made_t *mad
             " WHERE id = ?",
             "issiii", made->first + (int64_t)i, made->names[i], ended, studio_now_ms(),
             (int64_t)studio_folder_bytes(from), run);
+        char *const folder =
+            sim_format("%s/runs/%" PRId64, studio->options.data, made->first + (int64_t)i);
+        good = good && studio_values_keep(studio, made->first + (int64_t)i, folder);
+        sim_free(folder);
         sim_free(ended);
         sim_free(from);
     }

@@ -97,6 +97,11 @@ bool studio_rows_next(studio_rows_t *rows)
     return rows->result == SQLITE_ROW;
 }
 
+double studio_rows_real(const studio_rows_t *rows, int column)
+{
+    return sqlite3_column_double(rows->statement, column);
+}
+
 int64_t studio_rows_int(const studio_rows_t *rows, int column)
 {
     return sqlite3_column_int64(rows->statement, column);

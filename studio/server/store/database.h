@@ -40,6 +40,7 @@ void studio_store_close(studio_store_t *store);
 // null), b const void * and size_t. Never NULL; holds the lock until it is closed.
 studio_rows_t *studio_rows_open(studio_store_t *store, const char *sql, const char *types, ...);
 bool studio_rows_next(studio_rows_t *rows);
+double studio_rows_real(const studio_rows_t *rows, int column);
 int64_t studio_rows_int(const studio_rows_t *rows, int column);
 // Returns the text of a column, NULL for null; valid until the next row.
 const char *studio_rows_text(const studio_rows_t *rows, int column);

@@ -9,6 +9,7 @@
 #include "studio/server/runs/consistency/label.h"
 #include "studio/server/runs/consistency/numbers.h"
 #include "studio/server/runs/finish.h"
+#include "studio/server/runs/values.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/folder.h"
 
@@ -129,9 +130,10 @@ static bool set_unbegun(studio_t *studio, int64_t run, const char *folder)
         " its folder' END, ended_ms = ? WHERE id = ?",
         "isiii", (int64_t)(summary != NULL), summary == NULL || ended != NULL ? ended : "",
         (int64_t)(summary != NULL), changed_ms(folder, "result", 0, studio_now_ms()), run);
+    const bool kept = good && studio_values_keep(studio, run, folder);
     json_decref(summary);
     sim_free(path);
-    return good;
+    return kept;
 }
 
 static bool adopt_folder(studio_t *studio, int64_t run)
