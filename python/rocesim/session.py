@@ -125,21 +125,31 @@ class Session:
 
     def call(self, name: str, **arguments: Any) -> dict[str, Any]:
         """Makes any call of the protocol and returns its answer as a dictionary."""
-        arguments["call"] = name
+        return self.calls([(name, arguments)])[0]
+
+    def calls(self, made: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+        """Makes several calls, each a name and its arguments, before it reads their answers.
+
+        Raises SessionError for the first that was refused; the others have been carried out.
+        """
+        lines = [json.dumps({**arguments, "call": name}) for name, arguments in made]
+        answers: list[dict[str, Any]] = []
         try:
             try:
-                self._socket.sendall(json.dumps(arguments).encode() + b"\n")
+                self._socket.sendall(("\n".join(lines) + "\n").encode())
             except BrokenPipeError:
                 pass  # the other side has said why
-            line = self._file.readline()
-            answer: dict[str, Any] = json.loads(line) if line else {}
+            while len(answers) < len(lines):
+                line = self._file.readline()
+                if not line:
+                    raise SessionError("the session has ended without an answer")
+                answers.append(json.loads(line))
         except (OSError, ValueError) as error:  # ValueError: it was closed, or no line of JSON
             raise SessionError(f"the session has ended: {error}") from error
-        if not answer:
-            raise SessionError("the session has ended without an answer")
-        if not answer["ok"]:
-            raise SessionError(answer["message"], answer["error"])
-        return answer
+        for answer in answers:
+            if not answer["ok"]:
+                raise SessionError(answer["message"], answer["error"])
+        return answers
 
     def submit(self, src: str | int, dst: str | int, size: int, **options: Any) -> int:
         """Submits a transfer and returns its number.
