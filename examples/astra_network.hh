@@ -137,17 +137,27 @@ class AstraFabric {
     void run()
     {
         stopped = false;
-        while (!stopped && (open > 0 || !events.empty())) {
-            const uint64_t next_ps = events.empty() ? ROCESIM_NEVER : events.top().time_ps;
-            if (open > 0 && next_ps > session.now_ps()) {
-                take_completions(next_ps);
-            }
-            if (events.empty()) {
-                throw SessionError("messages are under way, but none of them ends");
-            }
-            run_event();
+        while (!stopped && !idle()) {
+            proceed();
         }
     }
+
+    // Returns whether nothing is left to happen.
+    bool idle() const { return open == 0 && events.empty(); }
+    // Runs the network up to the next event, and that event. Something has to be left to happen.
+    void proceed()
+    {
+        const uint64_t next_ps = events.empty() ? ROCESIM_NEVER : events.top().time_ps;
+        if (open > 0 && next_ps > session.now_ps()) {
+            take_completions(next_ps);
+        }
+        if (events.empty()) {
+            throw SessionError("messages are under way, but none of them ends");
+        }
+        run_event();
+    }
+    // Lets time pass in which nothing happens.
+    void wait(uint64_t delta_ps) { present_ps += delta_ps; }
 
     // Returns how many messages and receives wait for their other side.
     size_t unmatched() const

@@ -47,6 +47,14 @@ network Ring 4 50.0 500.0
 ring=$(ends)
 [ "$ring" = "${ring% *} ${ring% *}" ] && [ "${ring% *}" -gt 2220 ] && [ "${ring% *}" -lt 2420 ] ||
     fail "a ring of 4: $ring"
+# The overlay of LLMServingSim says the same.
+overlay=examples/adapters/llmservingsim/overlay
+within 30 g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -DSTAND_IN=3 "-I$overlay" \
+    -Iexamples/adapters/astra-sim -Itests/sessions/astra -Iexamples -Isessions \
+    tests/sessions/astra/overlay_main.cc "-L$BUILD_DIRECTORY" \
+    -lrocesim "-Wl,-rpath,$BUILD_DIRECTORY" -o "$work/overlay" || fail "the overlay does not compile"
+[ "$(TMPDIR=$work within 20 "$work/overlay" "$work/net.yml")" = "4 ${ring% *} 100" ] ||
+    fail "the overlay: $("$work/overlay" "$work/net.yml"), not $ring"
 network Switch 4 50 500
 hub=$(ends)
 [ "${hub% *}" -gt $((${ring% *} + 950)) ] && [ "${hub% *}" -lt $((${ring% *} + 1050)) ] ||
