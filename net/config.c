@@ -159,6 +159,21 @@ static const sim_attr_t link_attrs[] = {
              .default_text = "256us", .min_text = "1us", .max_text = "250ms",
              .help = "time between two CC_Updates while credits are in use, which make good the "
                      "credits of lost frames"),
+    SIM_ATTR("link.llr.enabled", BOOL, net_link_config_t, llr_enabled,
+             .default_text = "false",
+             .help = "true: the link repeats damaged frames by itself, by the link layer retry of "
+                     "Ultra Ethernet (docs/models/link-layer.md)"),
+    SIM_ATTR("link.llr.replay-buffer", BYTES, net_link_config_t, llr_buffer_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "8KB", .max_text = "64MB",
+             .help = "bytes of frames that wait for an acknowledgement of the link's other end; "
+                     "auto: as many as the link needs for its full rate"),
+    SIM_ATTR("link.llr.replay-timer", TIME, net_link_config_t, llr_timer_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "100ns", .max_text = "10ms",
+             .help = "time without an acknowledgement after which frames are repeated; auto: three "
+                     "round trips of the link and 500 ns"),
+    SIM_ATTR("link.llr.ack-spacing", BYTES, net_link_config_t, llr_spacing_bytes,
+             .default_text = "2048", .min_text = "400", .max_text = "16384",
+             .help = "least link time between two acknowledgements of link layer retry, in bytes"),
 };
 
 static const sim_attr_t switch_attrs[] = {

@@ -74,6 +74,7 @@ typedef enum net_flow_control {
 #define NET_CF_SPACING_BYTES 6400u
 #define NET_CF_REPEAT_BYTES 262144u
 #define NET_CC_INTERVAL_PS (256 * SIM_PS_PER_US)
+#define NET_LLR_SPACING_BYTES 2048u
 
 typedef struct net_link_config {
     uint64_t rate_bps;          // > 0
@@ -101,6 +102,10 @@ typedef struct net_link_config {
     uint64_t cf_spacing_bytes;       // of link time between two CF_Updates, at least
     uint64_t cf_repeat_bytes;        // of link time after which a CF_Update is repeated
     sim_time_t cc_interval_ps;       // between two CC_Updates
+    bool llr_enabled;                // link layer retry, in both directions
+    uint64_t llr_buffer_bytes;       // of frames without an acknowledgement; 0, SIM_AUTO: enough
+    sim_time_t llr_timer_ps;         // without an acknowledgement; 0, SIM_AUTO: three round trips
+    uint64_t llr_spacing_bytes;      // of link time between two acknowledgements, at least
 } net_link_config_t;
 
 // Returns the rate of the frames that the link's second node sends.

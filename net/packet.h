@@ -28,12 +28,16 @@ typedef enum net_packet_kind {
 typedef enum net_control {
     NET_CONTROL_PFC,       // a frame
     NET_CONTROL_CC_UPDATE, // a frame of CBFC: credits that the sender has consumed
+    NET_CONTROL_LLR_AGAIN, // stands for a frame that link layer retry repeats although it has come
     // Control ordered sets, which are no frames: 8 bytes that the PCS inserts into the stream.
-    NET_CONTROL_CF_UPDATE, // of CBFC: credits that the receiver has freed
+    NET_CONTROL_CF_UPDATE,   // of CBFC: credits that the receiver has freed
+    NET_CONTROL_LLR_ACK,     // frames that have come in order
+    NET_CONTROL_LLR_NACK,    // likewise, and the next one is missing
+    NET_CONTROL_LLR_DAMAGED, // no set: stands for a frame that is damaged when it comes
 } net_control_t;
 #define NET_CONTROL_SET_BYTES 8u
 
-// Returns whether a message is a control ordered set.
+// Returns whether a message is no frame that counts: a control ordered set, or a damaged frame.
 static inline bool net_control_is_set(uint32_t control)
 {
     return control >= NET_CONTROL_CF_UPDATE;

@@ -74,6 +74,10 @@ typedef struct net_layer_counters {
     uint64_t credits_used_max;  // of all classes of the port, at one time
     uint64_t credits_recovered; // of frames that were lost on their way here
     uint64_t sets_lost;         // control ordered sets that the link lost
+    uint64_t llr_damaged;       // frames that were damaged, and that the link repeated
+    uint64_t llr_replays;
+    uint64_t llr_acks; // sent
+    uint64_t llr_nacks;
 } net_layer_counters_t;
 
 // Counters of a switch's PFC watchdog for one class of a port.

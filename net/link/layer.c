@@ -5,6 +5,7 @@
 #include "kernel/order/fifo.h"
 #include "net/link/pause.h"
 #include "net/link/port_setup.h"
+#include "net/link/retry.h"
 #include "net/loss/state.h"
 #include "net/network_internal.h"
 #include "net/packets.h"
@@ -16,7 +17,7 @@
 
 static bool asked_for(const net_link_config_t *config)
 {
-    return config->flow_control == NET_FLOW_CONTROL_CBFC;
+    return config->flow_control == NET_FLOW_CONTROL_CBFC || config->llr_enabled;
 }
 
 static uint8_t lossless_of(const net_node_t *node)
@@ -59,14 +60,24 @@ static sim_err_t check_credits(const net_t *net, const net_port_t *port, sim_mes
     return SIM_OK;
 }
 
-static sim_err_t check_node(const net_node_t *node, sim_message_t *message)
+static sim_err_t check_retry(const net_link_config_t *config, sim_message_t *message)
+{
+    if (config->llr_enabled && (config->reorder_rate.num > 0 || config->duplicate_rate.num > 0)) {
+        return sim_fail_about(message, SIM_ERR_INVALID, "link.llr.enabled",
+                              ": link.reorder-rate or duplicate-rate is set, expected a link that "
+                              "keeps the order of its frames");
+    }
+    return SIM_OK;
+}
+
+static sim_err_t check_node(const net_node_t *node, bool credits, sim_message_t *message)
 {
     if (node->kind == NET_NODE_FORWARDER) {
         return sim_fail(message, SIM_ERR_INVALID,
                         "%s is no switch of this program, expected link.flow-control: pfc there",
                         node->sim.name);
     }
-    if (node->kind != NET_NODE_SWITCH) {
+    if (node->kind != NET_NODE_SWITCH || !credits) {
         return SIM_OK;
     }
     const net_switch_config_t *const config = net_switch_config(node);
@@ -94,8 +105,8 @@ static sim_err_t check_network(const net_t *net, sim_message_t *message)
                                                                            : NULL;
     return needs == NULL ? SIM_OK
                          : sim_fail(message, SIM_ERR_INVALID,
-                                    "link.flow-control: cbfc does not run with this setting, "
-                                    "expected %s",
+                                    "link.flow-control: cbfc and link.llr do not run with this "
+                                    "setting, expected %s",
                                     needs);
 }
 
@@ -113,10 +124,12 @@ sim_err_t net__layers_check(const net_t *net, sim_message_t *message)
         checked = true;
         const net_link_t link = net_link_at(net, i);
         const net_port_t *const a = &link.a->ports[link.a_port];
-        error = check_credits(net, a, message);
-        error = error != SIM_OK ? error : check_credits(net, a->peer, message);
-        error = error != SIM_OK ? error : check_node(link.a, message);
-        error = error != SIM_OK ? error : check_node(link.b, message);
+        const bool credits = link.config->flow_control == NET_FLOW_CONTROL_CBFC;
+        error = credits ? check_credits(net, a, message) : SIM_OK;
+        error = error == SIM_OK && credits ? check_credits(net, a->peer, message) : error;
+        error = error == SIM_OK ? check_retry(link.config, message) : error;
+        error = error == SIM_OK ? check_node(link.a, credits, message) : error;
+        error = error == SIM_OK ? check_node(link.b, credits, message) : error;
         if (error != SIM_OK) {
             return error;
         }
@@ -138,6 +151,9 @@ static void make(const net_t *net, net_port_t *port)
     port->prompt = true;
     port->trace_points |= NET_TRACE_RX;
     net__credits_build(layer);
+    if (port->line->config->llr_enabled) {
+        net__retry_build(layer);
+    }
     net__port_update_special(port);
 }
 
@@ -155,16 +171,45 @@ void net__layers_build(net_t *net)
 void net__layer_fini(net_port_t *port)
 {
     if (port->layered) {
+        net__retry_fini(port->rare->layer);
         sim_free(port->rare->layer);
     }
 }
 
 // -- frames
 
+static bool is_pause(const net_packet_t *packet)
+{
+    return packet->kind == NET_PACKET_CONTROL && packet->control == NET_CONTROL_PFC;
+}
+
+bool net__layer_repeats(const net_port_t *port, const net_packet_t *packet)
+{
+    const struct net_layer *const layer = port->rare->layer;
+    return layer->retry != NULL && net__retry_repeats(layer, packet);
+}
+
+void net__layer_send(net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps)
+{
+    struct net_layer *const layer = port->rare->layer;
+    const bool goes_down = arrive_ps + port->down_first > net__port_next_down(port);
+    if (layer->retry != NULL && !is_pause(packet)) {
+        net__retry_send(layer, packet, arrive_ps, goes_down);
+        port->controlled = port->rare->control != NULL || net__layer_waits(port);
+    } else if (goes_down || net__port_loses(port, packet)) {
+        net_port_drop(port, packet, goes_down ? NET_DROP_LINK_DOWN : NET_DROP_LINK_LOSS);
+    } else if (port->loses) {
+        net__loss_send(port->rare->loss, packet, arrive_ps);
+    } else {
+        sim_send(&port->node->sim, port->channel, arrive_ps, packet);
+    }
+}
+
 bool net__layer_takes(net_port_t *port, net_packet_t *packet)
 {
     struct net_layer *const layer = port->rare->layer;
-    if (packet->kind == NET_PACKET_CONTROL || port->down || net__credits_suffice(layer, packet)) {
+    if (packet->kind == NET_PACKET_CONTROL || port->down || net__layer_repeats(port, packet) ||
+        net__credits_suffice(layer, packet)) {
         return true;
     }
     SIM_CHECK(port->node->kind == NET_NODE_HOST && layer->vcs[packet->priority].kept == NULL);
@@ -181,7 +226,7 @@ uint32_t net__layer_sends(net_port_t *port, const net_packet_t *packet)
     const uint32_t bytes = layer->inserted_bytes + (within_set ? NET_CONTROL_SET_BYTES : 0);
     layer->inserted_bytes = 0;
     layer->set_end_ps = 0;
-    if (packet->kind == NET_PACKET_ROCE && !port->down) {
+    if (packet->kind == NET_PACKET_ROCE && !port->down && !net__layer_repeats(port, packet)) {
         net__credits_taken(layer, packet);
     }
     return bytes;
@@ -189,8 +234,12 @@ uint32_t net__layer_sends(net_port_t *port, const net_packet_t *packet)
 
 void net__layer_arrived(const net_port_t *port, const net_packet_t *packet)
 {
+    struct net_layer *const layer = port->rare->layer;
     if (packet->kind == NET_PACKET_ROCE) {
-        net__credits_arrived(port->rare->layer, packet->priority, packet->frame_bytes);
+        net__credits_arrived(layer, packet->priority, packet->frame_bytes);
+    }
+    if (layer->retry != NULL && !is_pause(packet)) {
+        net__retry_arrived(layer);
     }
 }
 
@@ -203,6 +252,9 @@ void net_layer_queued(net_port_t *port, uint32_t priority)
 
 void net__layer_link_changed(net_port_t *port)
 {
+    if (port->rare->layer->retry != NULL) {
+        net__retry_reset(port->rare->layer);
+    }
     if (!port->down) {
         net__credits_link_up(port->rare->layer);
     }
@@ -213,14 +265,17 @@ void net__layer_link_changed(net_port_t *port)
 bool net__layer_waits(const net_port_t *port)
 {
     const struct net_layer *const layer = port->rare->layer;
-    return layer->sync_due || (layer->kept & (uint8_t)~port->paused) != 0;
+    return net__retry_waits(layer) || layer->sync_due ||
+           (layer->kept & (uint8_t)~port->paused) != 0;
 }
 
 net_packet_t *net__layer_take(net_port_t *port)
 {
     struct net_layer *const layer = port->rare->layer;
     net_packet_t *packet;
-    if (layer->sync_due) {
+    if (net__retry_waits(layer)) {
+        packet = net__retry_take(layer);
+    } else if (layer->sync_due) {
         packet = net__credits_sync(layer);
     } else {
         const uint32_t priority =
@@ -326,6 +381,12 @@ uint8_t net__layer_received(net_port_t *port, const net_packet_t *packet)
     case NET_CONTROL_CF_UPDATE:
         counters->cf_rx++;
         released = net__credits_updated(layer, &packet->counts);
+        break;
+    case NET_CONTROL_LLR_AGAIN:
+    case NET_CONTROL_LLR_ACK:
+    case NET_CONTROL_LLR_NACK:
+    case NET_CONTROL_LLR_DAMAGED:
+        released = net__retry_received(layer, packet);
         break;
     case NET_CONTROL_PFC:
         SIM_CHECK(false);

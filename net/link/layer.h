@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/link/layer.h - the Ultra Ethernet link layer of a port: credits (CBFC).
+// net/link/layer.h - the Ultra Ethernet link layer of a port: credits (CBFC) and retries (LLR).
 //
 // A port has a layer if its link's configuration asks for one. All its frames then take the general
 // way through net/link/transmit.c, and its node handles each event in its turn. Control ordered
@@ -47,6 +47,9 @@ struct net_layer {
     sim_time_t repeat_spacing_ps;
     sim_timer_t update_timer; // sends the next CF_Update
     sim_timer_t sync_timer;   // sends a CC_Update
+
+    struct net_retry *retry; // net/link/retry.c; NULL: link.llr.enabled is false
+    uint8_t blocked;         // classes that may not send because the replay buffer is full
 };
 
 // Fails with SIM_ERR_INVALID or SIM_ERR_RANGE if the layer of some link cannot be built.
@@ -59,6 +62,10 @@ uint8_t net__layer_classes(const net_port_t *port);
 // Returns whether a frame may be sent now. If not, the layer keeps it: only a host sends frames
 // that find no credits.
 bool net__layer_takes(net_port_t *port, net_packet_t *packet);
+// Returns whether a frame is repeated: it left before.
+bool net__layer_repeats(const net_port_t *port, const net_packet_t *packet);
+// Sends a frame whose last bit arrives then, if the link does not lose it. Takes the packet.
+void net__layer_send(net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps);
 // Notes that a frame leaves, which will be gone from its queue. Returns the bytes by which sets
 // lengthen it.
 uint32_t net__layer_sends(net_port_t *port, const net_packet_t *packet);

@@ -104,8 +104,8 @@ void net__port_trace(const net_port_t *port, net_trace_point_t point, const net_
                      uint32_t detail)
 {
     if (point == NET_TRACE_RX && port->layered) {
-        if (packet->kind == NET_PACKET_CONTROL && net_control_is_set(packet->control)) {
-            return; // no frame
+        if (packet->kind == NET_PACKET_CONTROL && packet->control > NET_CONTROL_CC_UPDATE) {
+            return; // no frame that a host or a switch sees
         }
         net__layer_arrived(port, packet);
     }

@@ -12,6 +12,11 @@ sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
     return pause_ps < SIM_TIME_END ? (sim_time_t)pause_ps : SIM_TIME_END - 1;
 }
 
+void net__port_set_paused(net_port_t *port)
+{
+    port->paused = port->rare->stopped | (port->layered ? port->rare->layer->blocked : 0);
+}
+
 void net__port_hold(net_port_t *port, uint32_t priority, sim_time_t until_ps)
 {
     const uint8_t bit = (uint8_t)(1u << priority);
@@ -19,7 +24,7 @@ void net__port_hold(net_port_t *port, uint32_t priority, sim_time_t until_ps)
     if ((port->rare->stopped & bit) == 0) {
         port->counted = 1;
         port->rare->stopped |= bit;
-        port->paused |= bit;
+        net__port_set_paused(port);
         port->rare->pauses[priority].paused_since_ps = port->node->sim.now_ps;
         net_port_trace(port, NET_TRACE_PAUSED, NULL, priority);
     }
@@ -29,7 +34,7 @@ void net__port_release(net_port_t *port, uint32_t priority)
 {
     const sim_time_t now_ps = port->node->sim.now_ps;
     port->rare->stopped &= (uint8_t) ~(1u << priority);
-    port->paused &= (uint8_t) ~(1u << priority);
+    net__port_set_paused(port);
     port->rare->pauses[priority].paused_ps += now_ps - port->rare->pauses[priority].paused_since_ps;
     net_port_trace(port, NET_TRACE_RESUMED, NULL, priority);
 }

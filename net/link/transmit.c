@@ -106,7 +106,7 @@ static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *pack
     if (SIM_UNLIKELY(port->by_packet)) {
         net__draws_stamp(port, packet);
     }
-    if (port->metered) {
+    if (port->metered && !(port->layered && net__layer_repeats(port, packet))) {
         net__port_meter(port, packet); // the frame may grow
     }
     const uint32_t inserted = port->layered ? net__layer_sends(port, packet) : 0;
@@ -123,12 +123,17 @@ static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *pack
     net_class_t *const class = port->classes[packet->priority];
     class->tx_packets++;
     class->tx_bytes += packet->frame_bytes;
-    net_port_trace(port, NET_TRACE_TX, packet, 0);
-    if (port->node->log != NULL) {
+    const bool shown = packet->kind == NET_PACKET_ROCE || packet->control != NET_CONTROL_LLR_AGAIN;
+    if (shown) {
+        net_port_trace(port, NET_TRACE_TX, packet, 0);
+    }
+    if (port->node->log != NULL && shown) {
         port->node->log->sent(port->node->log, port, packet);
     }
     const sim_time_t arrive_ps = port->busy_until_ps + port->delay_less_gap_ps;
-    if (arrive_ps + port->down_first > net__port_next_down(port)) {
+    if (SIM_UNLIKELY(port->layered)) {
+        net__layer_send(port, packet, arrive_ps);
+    } else if (arrive_ps + port->down_first > net__port_next_down(port)) {
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
     } else if (net__port_loses(port, packet)) {
         net_port_drop(port, packet, NET_DROP_LINK_LOSS);
