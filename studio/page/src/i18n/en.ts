@@ -515,6 +515,14 @@ export const en = {
         no_log: "The program printed nothing",
     },
     explain: {
+        try_it: "Try it",
+        trying: (state: string) => `the run with this setting: ${state}`,
+        tried: "Both runs beside each other",
+        value: "Value",
+        before: "This run",
+        after: "With the setting",
+        see_tried: "Open the new run",
+        see_both: "Compare all values",
         kinds: {
             deadlock: "PFC deadlock",
             "pause-storm": "Pause storm",
@@ -634,6 +642,7 @@ export const en = {
         nothing_text: "Detailed NICs, caches, transports and applications report numbers here.",
     },
     timeline: {
+        trace: "Trace for Perfetto",
         by: "Rows",
         groups: { src: "by sender", dst: "by receiver", pair: "by pair of hosts", app: "by traffic" },
         kinds: {

@@ -502,6 +502,14 @@ export const zh: Dictionary = {
         no_log: "程序没有输出",
     },
     explain: {
+        try_it: "试一试",
+        trying: (state: string) => `使用此设置的运行：${state}`,
+        tried: "两次运行的对比",
+        value: "数值",
+        before: "本次运行",
+        after: "使用此设置",
+        see_tried: "打开新的运行",
+        see_both: "比较全部数值",
         kinds: {
             deadlock: "PFC 死锁",
             "pause-storm": "暂停风暴",
@@ -614,6 +622,7 @@ export const zh: Dictionary = {
         nothing_text: "详细网卡、缓存、传输协议和应用会在此报告数值。",
     },
     timeline: {
+        trace: "供 Perfetto 打开的跟踪文件",
         by: "行",
         groups: { src: "按发送方", dst: "按接收方", pair: "按主机对", app: "按流量" },
         kinds: {

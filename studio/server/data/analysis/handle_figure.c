@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define SECONDS_MAX 30
+#define TRACE "timeline" // the kind that `rocesim timeline` draws, for Perfetto
+#define TRACE_EVENTS_MAX "200000"
 
 static const char *const kinds[] = {"slowdown", "queue", "queue-cdf", "rate",     "series",
                                     "pause",    "load",  "load-time", "app-rate", "app-cdf"};
@@ -124,9 +126,15 @@ static bool draw(studio_request_t *request, drawing_t *drawing, const char *kind
     const char *arguments[STUDIO_FIGURE_RUNS_MAX + 12];
     size_t count = 0;
     arguments[count++] = "rocesim";
-    arguments[count++] = "plot";
-    arguments[count++] = "--kind";
-    arguments[count++] = kind;
+    if (strcmp(kind, TRACE) == 0) {
+        arguments[count++] = "timeline";
+        arguments[count++] = "--events";
+        arguments[count++] = TRACE_EVENTS_MAX;
+    } else {
+        arguments[count++] = "plot";
+        arguments[count++] = "--kind";
+        arguments[count++] = kind;
+    }
     arguments[count++] = json ? "--json" : "-o";
     if (!json) {
         arguments[count++] = drawing->output;
@@ -211,7 +219,8 @@ static int answer_figure(studio_request_t *request, studio_response_t *response,
     static const char *const formats[][3] = {{"json", "json", "application/json"},
                                              {"gnuplot", "gnuplot", "text/plain; charset=utf-8"},
                                              {"svg", "svg", "image/svg+xml"},
-                                             {"png", "png", "image/png"}};
+                                             {"png", "png", "image/png"},
+                                             {"trace", "json", "application/json"}};
     const char *const kind = json_string_value(json_object_get(body, "kind"));
     const char *format = json_string_value(json_object_get(body, "format"));
     format = format != NULL ? format : "json";
@@ -219,11 +228,13 @@ static int answer_figure(studio_request_t *request, studio_response_t *response,
     while (i < SIM_COUNT_OF(formats) && strcmp(formats[i][0], format) != 0) {
         i++;
     }
-    if (i == SIM_COUNT_OF(formats) || !is_kind(kind)) {
+    const bool trace = strcmp(format, "trace") == 0;
+    const bool known = kind != NULL && trace ? strcmp(kind, TRACE) == 0 : is_kind(kind);
+    if (i == SIM_COUNT_OF(formats) || !known || (trace && sources->count != 1)) {
         return studio_response_error(
             response, 400,
-            "expected a kind of rocesim plot, and format json, gnuplot, svg "
-            "or png");
+            "expected a kind of rocesim plot, and format json, gnuplot, svg or png; or the kind "
+            "timeline of one run, and format trace");
     }
     drawing_t drawing = {.count = 0};
     studio_out_t out = {.bytes = NULL};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figure of an analysis: chosen by the user or to fit the last step, and made of the rows of that step.
-import { field_title } from "../../core/names";
+import { field_title, short_path } from "../../core/names";
 import type { Cell, Column, Step } from "../../core/types";
 import { t } from "../../i18n/text";
 import type { Bars } from "../../plot/bars";
@@ -17,6 +17,7 @@ export interface FigureChoice {
 }
 
 const curves_max = 24;
+const by_separator = " × "; // of columns whose values together make a curve
 const bars_max = 200;
 const no_figure: FigureChoice = { x: "", y: [], by: "", kind: "points", x_log: false, y_log: false, title: "" };
 // Results that most people look at first.
@@ -26,12 +27,21 @@ export function empty_choice(): FigureChoice {
     return { ...no_figure };
 }
 
-// Chooses the first parameter that differs among runs along x, and the result most people look at first along y.
+// Returns the parameters that differ among runs. Their columns stand between the seed and the scenario.
+function varied_parameters(columns: Column[], rows: Cell[][]): Column[] {
+    const names = columns.map((column) => column.name);
+    const differs = (name: string) => new Set(rows.map((row) => row[names.indexOf(name)])).size > 1;
+    const own = columns.slice(names.indexOf("seed") + 1, Math.max(names.indexOf("scenario"), 0));
+    const control = columns.filter(({ name }) => name === "congestion_control");
+    return [...own, ...control].filter(({ name }) => differs(name));
+}
+
+// Chooses the first parameter that differs among runs along x, and the result most people look at first along y. A
+// curve has equal values of all other parameters, so that none of them is averaged away.
 function figure_for_runs(columns: Column[], rows: Cell[][], wanted: string): FigureChoice | null {
     const names = columns.map((column) => column.name);
     const differs = (name: string) => new Set(rows.map((row) => row[names.indexOf(name)])).size > 1;
-    const parameter = /^(nic|switch|topology|traffic|nodes|links?|network|faults|until)\b/;
-    const varied = columns.filter((column) => parameter.test(column.name) && differs(column.name));
+    const varied = varied_parameters(columns, rows);
     const x = varied.find((column) => column.type === "number") ?? varied[0];
     const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
     const result =
@@ -39,8 +49,17 @@ function figure_for_runs(columns: Column[], rows: Cell[][], wanted: string): Fig
     if (!x || !result) {
         return null;
     }
-    const by = varied.find((column) => column !== x)?.name ?? "";
-    return { ...no_figure, x: x.name, y: [result], by, kind: x.type === "number" ? "lines" : "bars" };
+    // Parameters that follow from those before them make no further curves.
+    const groups = (by: string[]) =>
+        new Set(rows.map((row) => JSON.stringify(by.map((name) => row[names.indexOf(name)])))).size;
+    const by: string[] = [];
+    for (const { name } of varied.filter((column) => column !== x)) {
+        if (groups([x.name, ...by, name]) > groups([x.name, ...by])) {
+            by.push(name);
+        }
+    }
+    const kind = x.type === "number" ? "lines" : "bars";
+    return { ...no_figure, x: x.name, y: [result], by: by.join(by_separator), kind };
 }
 
 // Returns a figure that fits the rows of a step, which is shown until the user chooses another; null if none fits.
@@ -117,7 +136,10 @@ export function bars_from(choice: FigureChoice, columns: Column[], rows: Cell[][
 // Groups the rows into curves, one for each value of the column `by` and for each y.
 function curves_of(choice: FigureChoice, columns: Column[], rows: Cell[][], categories: string[] | null) {
     const at = (name: string) => columns.findIndex((column) => column.name === name);
-    const [x_at, by_at] = [at(choice.x), choice.by ? at(choice.by) : -1];
+    const x_at = at(choice.x);
+    const by = choice.by.split(by_separator).filter((name) => at(name) >= 0);
+    const group_of = (row: Cell[]) =>
+        by.map((name) => (by.length > 1 ? `${short_path(name)}=${row[at(name)]}` : String(row[at(name)]))).join(", ");
     const to_at = choice.kind === "bars" && choice.x === "from" ? at("to") : -1;
     const places = new Map(categories?.map((name, index) => [name, index + 1]));
     const made = new Map<string, FigureSeries>();
@@ -128,8 +150,8 @@ function curves_of(choice: FigureChoice, columns: Column[], rows: Cell[][], cate
             if (typeof y !== "number" || typeof x !== "number") {
                 continue;
             }
-            const y_part = choice.y.length > 1 || by_at < 0 ? field_title(y_name) : "";
-            const name = [by_at >= 0 ? String(row[by_at]) : "", y_part].filter(Boolean).join(" ");
+            const y_part = choice.y.length > 1 || by.length === 0 ? field_title(y_name) : "";
+            const name = [group_of(row), y_part].filter(Boolean).join(" ");
             const kind = choice.kind === "lines" ? "linespoints" : choice.kind;
             const one = made.get(name) ?? { name, kind, x: [], y: [], ...(to_at >= 0 ? { low: [], high: [] } : {}) };
             made.set(name, one);

@@ -39,7 +39,9 @@ function figure_fields(columns: Column[], choice: FigureChoice, update: (changes
     ]);
     const x = select([none, ...names], choice.x, (chosen) => update({ x: chosen }));
     const y = select([none, ...numeric], choice.y[0] ?? "", (chosen) => update({ y: chosen ? [chosen] : [] }));
-    const by = select([none, ...names], choice.by, (chosen) => update({ by: chosen }));
+    // The figure of a sweep may have curves by several columns.
+    const several: [string, string][] = names.some(([name]) => name === choice.by) ? [] : [[choice.by, choice.by]];
+    const by = select([none, ...(choice.by ? several : []), ...names], choice.by, (chosen) => update({ by: chosen }));
     const kind = select(kinds, choice.kind, (chosen) => update({ kind: chosen as FigureChoice["kind"] }));
     const title = input({
         value: choice.title,

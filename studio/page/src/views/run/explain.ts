@@ -7,6 +7,7 @@ import type { Run } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { card, later, note } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
+import { remedy_row } from "./remedy";
 
 const victims_max = 20;
 const pairs_max = 20;
@@ -118,7 +119,7 @@ function pairs_table(cause: Cause): HTMLElement | null {
     return h("details", null, h("summary", null, words.pairs(pairs.length)), plain_table(head, rows));
 }
 
-function cause_card(cause: Cause, place: number): HTMLElement {
+function cause_card(scope: Scope, run: Run, cause: Cause, place: number): HTMLElement {
     const words = t().explain;
     const kind = words.kinds[cause.kind] ?? cause.kind;
     const title = `${place + 1}. ${kind}: ${cause.place}${cause.minor ? ` (${words.minor})` : ""}`;
@@ -130,7 +131,7 @@ function cause_card(cause: Cause, place: number): HTMLElement {
             branches(tree.stops),
         ),
     );
-    const remedies = cause.remedies.map(({ set, why }) => h("li", null, h("code", null, set), ` — ${told(why)}`));
+    const remedies = cause.remedies.map((remedy) => remedy_row(scope, run, remedy));
     return card(
         title,
         null,
@@ -167,7 +168,7 @@ export function explain_tab(scope: Scope, run: Run): Child {
         return [
             verdict_note(found),
             (found.notes ?? []).map((text) => note("", told(text))),
-            found.causes.map(cause_card),
+            found.causes.map((cause, place) => cause_card(scope, run, cause, place)),
         ];
     });
 }

@@ -5,7 +5,7 @@ import { fill, h, type Child, type Scope } from "../../core/dom";
 import type { FigureAnswer, Run } from "../../core/types";
 import { t } from "../../i18n/text";
 import { figure_of } from "../../plot/served";
-import { card, empty, loading, problem, save_file, tell_problem } from "../../ui/parts";
+import { button, card, empty, loading, problem, save_file, tell_problem } from "../../ui/parts";
 import { when_imported } from "./import";
 
 export function figures_tab(scope: Scope, run: Run): Child {
@@ -70,10 +70,22 @@ export function figures_tab(scope: Scope, run: Run): Child {
     });
 }
 
-async function save_figure(run: Run, kind: string, format: string): Promise<void> {
+// Makes a button that saves what happened over time as a trace, and a link to the page that opens it.
+export function trace_tools(run: Run): Child {
+    const words = t().timeline;
+    const save = () => save_figure(run, "timeline", "trace", "json");
+    return h(
+        "span",
+        { class: "row tight" },
+        button(words.trace, save, { small: true, icon: "download" }),
+        h("a", { href: "https://ui.perfetto.dev", target: "_blank", rel: "noopener noreferrer" }, "ui.perfetto.dev"),
+    );
+}
+
+async function save_figure(run: Run, kind: string, format: string, end = format): Promise<void> {
     try {
         const response = await call("POST", "figure", { body: { runs: [run.id], kind, format } });
-        save_file(`${run.name}-${kind}.${format}`, await response.blob());
+        save_file(`${run.name}-${kind}.${end}`, await response.blob());
     } catch (error) {
         tell_problem(error);
     }

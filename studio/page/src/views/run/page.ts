@@ -11,6 +11,7 @@ import type { FigureSeries } from "../../plot/figure";
 import { plot } from "../../plot/plot";
 import { card, fact } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
+import { trace_tools } from "./figures";
 import { when_imported } from "./import";
 import { numbers, plain_text } from "./numbers";
 import { record_button } from "./record";
@@ -215,7 +216,7 @@ function chart_card(scope: Scope, run: Run, chart: PageChart, subject: Subject):
     if (made === null) {
         return null;
     }
-    const shown = card(told(chart.title), null, help, made);
+    const shown = card(told(chart.title), chart.kind === "tracks" ? trace_tools(run) : null, help, made);
     shown.classList.toggle("wide", ["parts", "stack", "table", "tracks"].includes(chart.kind));
     return shown;
 }

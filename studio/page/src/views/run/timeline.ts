@@ -10,6 +10,7 @@ import { t } from "../../i18n/text";
 import { slice_chart, type Slice } from "../../plot/slices";
 import { button, card, empty, link_button, note, problem, select } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
+import { trace_tools } from "./figures";
 import { when_imported } from "./import";
 import { summary_of } from "./summary";
 
@@ -155,7 +156,7 @@ class TimelineTab {
             { "aria-label": words.by },
         );
         return [
-            h("div", { class: "row" }, h("div", { class: "narrow" }, by), this.legend()),
+            h("div", { class: "row" }, h("div", { class: "narrow" }, by), this.legend(), trace_tools(this.run)),
             this.told,
             card(null, null, this.chart.element),
             this.info,
