@@ -196,8 +196,8 @@ const results_page_t results_pages[] = {
                   {"link_imbalance", "imbalance of equal ports"}, {"reordering.packets", "packets out of order"},
                   {"reordering.ratio", "share of packets out of order"}, {"reordering.extent_max", "largest extent of a reordering"}},
         .charts = {
-            {.kind = "bars", .title = "Bytes by path", .rows = "ports.csv", .x = "port", .by = "switch",
-             .help = "The ports between switches that sent most.", .values = {{"tx_bytes", "bytes sent"}}},
+            {.kind = "bars", .title = "Bytes by path", .rows = "ports.csv", .x = "port",
+             .help = "The ports that sent most.", .values = {{"tx_bytes", "bytes sent"}}},
             {.kind = "bars", .title = "Use of the busiest ports", .rows = "hottest_ports", .x = "port", .values = {{"utilisation", "utilisation"}}},
         },
     },

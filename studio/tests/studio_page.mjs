@@ -489,7 +489,7 @@ const steps = {
     },
 
     async result() {
-        const views = { summary: ".story", causes: ".remedies", network: ".map-canvas", series: ".u-over", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".facts", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
+        const views = { summary: ".story", causes: ".remedies", network: ".map-canvas", series: ".u-over", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".pairs", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
         for (const [tab, sign] of Object.entries(views)) {
             await go(ada, `run/${first_run}?tab=${tab}`);
             await ada.waitForSelector(sign).catch(() => check(false, `result, ${tab}: no ${sign}: ${complaints.join(" ")}`));
@@ -548,6 +548,49 @@ const steps = {
     },
 
     // Packets that move over the network: recorded where asked for, with a time that one chooses, steps and kinds.
+    // A run opens on the page that the program describes for its traffic; the page says what the program says.
+    async pages() {
+        await go(ada, "edit/library/collective");
+        await ada.waitForSelector(".verdict-ok");
+        await ada.getByRole("button", { name: "Run", exact: true }).click();
+        await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
+        const run = Number(/run\/(\d+)/.exec(ada.url())[1]);
+        await ada.waitForSelector(".page-charts");
+        check((await text_of(ada, "[role=tab][aria-selected=true]")) === "Collective", "a collective opens on its page");
+        const bandwidth = await text_of(ada, ".facts");
+        check(/GB\/s/.test(bandwidth) && /bus bandwidth/.test(bandwidth), `the bus bandwidth has its unit: ${bandwidth}`);
+        check((await ada.locator(".page-charts table.plain tbody tr").count()) === 1, "a row for the collective");
+        await picture(ada, "page-collective");
+        await accessible(ada, "page of a collective");
+        const file = (name) => ada.evaluate(async (path) => (await fetch(path)).json(), `api/v1/runs/${run}/files/result/${name}`);
+        const { flows, local_flows, story } = await file("summary.json");
+        await go(ada, `run/${run}?tab=summary`);
+        await ada.waitForSelector(".story");
+        check((await text_of(ada, ".story")) === story.join(" "), "the story is the program's");
+        check(local_flows.count > 0 && flows.count + local_flows.count === 16128, `rows of NVLink: ${local_flows.count}`);
+        check((await ada.getByText("NVLink, in hosts").count()) === 1, "messages over NVLink have a row of their own");
+        await go(ada, `run/${run}?tab=causes`);
+        await ada.waitForSelector(".note");
+        check((await text_of(ada, ".note")).trim() === (await file("explain.json")).verdict_text, "the verdict is explain's own sentence");
+        // What may help runs beside the run.
+        await ada.getByRole("button", { name: "Try it" }).first().click();
+        await ada.waitForSelector(".remedies table");
+        check((await ada.locator(".remedies table").first().locator("thead th").count()) === 3, "both runs stand beside each other");
+        // The tabs fit, however many they are.
+        await ada.setViewportSize({ width: 1400, height: 900 });
+        check(await ada.evaluate(() => document.querySelector(".tabs").scrollWidth <= document.querySelector(".tabs").clientWidth), "no tab is cut at 1400 px");
+        await ada.setViewportSize({ width: 1280, height: 800 });
+        await ada.evaluate(() => localStorage.setItem("studio.language", '"zh"'));
+        await ada.reload();
+        await go(ada, `run/${run}?tab=summary`);
+        await ada.waitForSelector(".story");
+        const chinese = await text_of(ada, ".story");
+        check(!/[a-z]{3,} [a-z]{3,} [a-z]{3,}/i.test(chinese), `the story in Chinese: ${chinese}`);
+        await picture(ada, "page-collective-zh");
+        await ada.evaluate(() => localStorage.setItem("studio.language", '"en"'));
+        await ada.reload();
+    },
+
     async packets() {
         await go(ada, `run/${first_run}?tab=packets`);
         const record = ada.getByRole("button", { name: "Run again and record packets" });

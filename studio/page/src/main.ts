@@ -7,7 +7,7 @@ import { all_shortcuts, shortcut } from "./core/keys";
 import { go, link, the_place, type Place } from "./core/router";
 import { session, type Me } from "./core/session";
 import { apply_theme, set_theme, the_theme, type Theme } from "./core/settings";
-import { set_language, t, the_language } from "./i18n/text";
+import { load_catalogue, set_language, t, the_language } from "./i18n/text";
 import { icon, type IconName } from "./ui/icons";
 import { button, empty, loading, problem, sheet, tell_problem, toast } from "./ui/parts";
 import { login_view, once_view } from "./views/login";
@@ -54,8 +54,8 @@ let main: HTMLElement | null = null;
 let rail: HTMLElement | null = null;
 let busy_runs = 0;
 
-function switch_language(): void {
-    set_language(the_language() === "en" ? "zh" : "en");
+async function switch_language(): Promise<void> {
+    await set_language(the_language() === "en" ? "zh" : "en");
     show_shell();
 }
 
@@ -360,6 +360,7 @@ window.addEventListener("unhandledrejection", (event) => tell_problem(event.reas
 
 async function begin(): Promise<void> {
     apply_theme();
+    await load_catalogue();
     if (location.hash.startsWith("#once=")) {
         show_shell(); // a one-time link logs in anew, whoever was logged in
         return;

@@ -18,12 +18,47 @@ export function the_language(): Language {
     return language;
 }
 
-export function set_language(chosen: Language): void {
+export async function set_language(chosen: Language): Promise<void> {
     language = chosen;
     remember("language", chosen);
+    await load_catalogue();
 }
 
-// Returns a text of the program in the language of the page.
+// -- texts of the program
+
+interface Pattern {
+    known: RegExp;
+    text: string;
+}
+
+let whole = new Map<string, string>(); // empty in English
+let patterns: Pattern[] = [];
+
+function escaped(text: string): string {
+    return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+// Loads the texts of the program in the language of the page, before anything is shown.
+export async function load_catalogue(): Promise<void> {
+    const told_zh = language === "zh" ? (await import("./told_zh")).told_zh : [];
+    patterns = told_zh
+        .filter(([english]) => english.includes("{}"))
+        .map(([english, text]) => ({ known: new RegExp(`^${english.split("{}").map(escaped).join("(.*?)")}$`), text }));
+    whole = new Map(told_zh);
+}
+
+// Returns a sentence of the program in the language of the page. Sentences are found in the catalogue by their words,
+// with any values between them; a value may be a text of the catalogue, too. A text that is not there stays English.
 export function told(text: string): string {
+    const known = whole.get(text);
+    if (known !== undefined) {
+        return known;
+    }
+    for (const pattern of patterns) {
+        const found = pattern.known.exec(text);
+        if (found) {
+            return pattern.text.replace(/\{(\d+)\}/g, (_, slot) => told(found[Number(slot)] ?? ""));
+        }
+    }
     return text;
 }

@@ -35,8 +35,8 @@ function frame(title: string, lead: string, content: Child): HTMLElement {
             { class: "row door-foot" },
             button(
                 other === "zh" ? "中文" : "English",
-                () => {
-                    set_language(other);
+                async () => {
+                    await set_language(other);
                     redraw();
                 },
                 { kind: "quiet", icon: "language" },

@@ -17,12 +17,6 @@ import { order_again } from "./record";
 import { schema_of, summary_of } from "./summary";
 
 const asked_every_ms = 700;
-// What decides whether a setting helped; the schema has the label and the unit.
-const compared = [
-    ...["sim_time_ps", "flows.completed", "flows.failed", "flows.fct_us.p50", "flows.fct_us.p99", "flows.slowdown.p50"],
-    ...["flows.slowdown.p99", "rates.goodput_gbps", "packets.dropped", "trimmed", "retransmitted_packets"],
-    ...["pfc.pause_frames", "pfc.paused_ps", "ecn_marked"],
-];
 
 // Returns the settings of a remedy, which may be several options of the command line.
 export function settings_of_remedy(set: string): string[] {
@@ -37,10 +31,11 @@ function both_table(one: Summary, other: Summary, schema: ResultSchema): HTMLEle
         const text = typeof value === "number" ? plain_text(path, value, unit_at(fields, path)) : "–";
         return h("td", { class: "right nowrap" }, text);
     };
-    const shown = compared.filter((path) => typeof (value_at(one, path) ?? value_at(other, path)) === "number");
+    const shown = Object.entries(words.compared).filter(
+        ([path]) => typeof (value_at(one, path) ?? value_at(other, path)) === "number",
+    );
     const right = (text: string) => h("th", { class: "right", scope: "col" }, text);
-    const name = (path: string) => h("th", { scope: "row" }, path.replaceAll(/[._]/g, " "));
-    const rows = shown.map((path) => [name(path), cell(one, path), cell(other, path)]);
+    const rows = shown.map(([path, name]) => [h("th", { scope: "row" }, name), cell(one, path), cell(other, path)]);
     return plain_table([words.value, right(words.before), right(words.after)], rows);
 }
 

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# studio/tests/test_studio_texts.sh - the Chinese catalogue has every text of the program that the page shows.
+#
+# Goal: a person who reads Chinese alone understands the story of a run, its causes and its pages.
+# Method: the strings of the sources that make these texts, and the pages of a run's schema.json, are looked up in
+# studio/page/src/i18n/told_zh.ts; a sentence of the catalogue uses no value that its English text lacks.
+# Not pinned: texts of the page itself, which do not compile in one language alone; help texts of counters.
+set -u
+. tests/script.sh
+
+"$ROCESIM" run scenarios/quickstart.yaml -o "$work/out" --quiet >/dev/null 2>&1 || fail "the run failed"
+python3 - "$work/out/schema.json" <<'PY' || fail "studio/page/src/i18n/told_zh.ts lacks texts"
+import glob
+import json
+import re
+import sys
+
+LITERALS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
+CONVERSION = re.compile(r"%(?:[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:z|ll|l)?[a-zA-Z]|@@)")
+
+
+def texts(path, function=None):
+    """Returns the strings of a source, of one function alone, with {} for each value."""
+    source = re.sub(r"//[^\n]*", "", open(path).read())
+    source = re.sub(r"#(?:include|define).*", "", source)
+    if function:
+        source = source[source.index(function):]
+        source = source[:source.index("\n}\n")]
+    source = re.sub(r'"\s*PRI\w+\s*"', "@@", source)
+    source = re.sub(r'"\s*PRI\w+', '@@"', source)
+    for found in LITERALS.finditer(source):
+        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found.group(0)))
+        yield CONVERSION.sub("{}", text.replace("%%", "\0")).replace("\0", "%")
+
+
+def is_sentence(text):
+    return text.count(" ") >= 2 and "--set" not in text and not text.startswith("{s:")
+
+
+rows = re.findall(r'\[\s*("(?:[^"\\]|\\.)*"),\s*("(?:[^"\\]|\\.)*"),?\s*\]',
+                  open("studio/page/src/i18n/told_zh.ts").read())
+catalogue = {json.loads(english): json.loads(text) for english, text in rows}
+wanted = set()
+for path in ["results/report/story.c", "cli/explain/causes.c", "cli/explain/verdict.c",
+             *glob.glob("cli/explain/causes/*.c")]:
+    wanted |= set(filter(is_sentence, texts(path)))
+wanted |= set(filter(is_sentence, texts("cli/explain/print.c", "*notes_json(")))
+for page in json.load(open(sys.argv[1]))["pages"]:
+    charts = page["charts"]
+    values = page["facts"] + [value for chart in charts for value in chart["values"]]
+    wanted |= {page["title"]} | {value["label"] for value in values}
+    wanted |= {chart[name] for chart in charts for name in ("title", "help", "x_label") if name in chart}
+missing = sorted(wanted - catalogue.keys())
+wrong = [english for english, text in catalogue.items()
+         if any(int(slot) > english.count("{}") for slot in re.findall(r"\{(\d+)\}", text))]
+for text in missing:
+    print("lacks:", text)
+for text in wrong:
+    print("uses a value that there is not:", text)
+sys.exit(len(wanted) < 300 or bool(missing) or bool(wrong))
+PY
+exit $((failures > 0))
