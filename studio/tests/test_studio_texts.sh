@@ -3,14 +3,14 @@
 # studio/tests/test_studio_texts.sh - the Chinese catalogue has every text of the program that the page shows.
 #
 # Goal: a person who reads Chinese alone understands the story of a run, its causes and its pages.
-# Method: the strings of the sources that make these texts, and the pages of a run's schema.json, are looked up in
-# studio/page/src/i18n/told_zh.ts; a sentence of the catalogue uses no value that its English text lacks.
+# Method: the strings of the sources that make these texts, and the pages of a run's schema.json, are looked
+# up in studio/page/src/i18n/told_zh.json; a sentence there uses no value that its English text lacks.
 # Not pinned: texts of the page itself, which do not compile in one language alone; help texts of counters.
 set -u
 . tests/script.sh
 
 "$ROCESIM" run scenarios/quickstart.yaml -o "$work/out" --quiet >/dev/null 2>&1 || fail "the run failed"
-python3 - "$work/out/schema.json" <<'PY' || fail "studio/page/src/i18n/told_zh.ts lacks texts"
+python3 - "$work/out/schema.json" <<'PY' || fail "studio/page/src/i18n/told_zh.json lacks texts"
 import glob
 import json
 import re
@@ -38,9 +38,7 @@ def is_sentence(text):
     return text.count(" ") >= 2 and "--set" not in text and not text.startswith("{s:")
 
 
-rows = re.findall(r'\[\s*("(?:[^"\\]|\\.)*"),\s*("(?:[^"\\]|\\.)*"),?\s*\]',
-                  open("studio/page/src/i18n/told_zh.ts").read())
-catalogue = {json.loads(english): json.loads(text) for english, text in rows}
+catalogue = json.load(open("studio/page/src/i18n/told_zh.json"))
 wanted = set()
 for path in ["results/report/story.c", "cli/explain/causes.c", "cli/explain/verdict.c",
              *glob.glob("cli/explain/causes/*.c")]:

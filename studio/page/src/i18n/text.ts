@@ -38,13 +38,14 @@ function escaped(text: string): string {
     return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
-// Loads the texts of the program in the language of the page, before anything is shown.
+// Loads the texts of the program in the language of the page, before anything is shown. In the catalogue, {} stands for
+// a value of an English sentence, and {1} for its first value in the Chinese one.
 export async function load_catalogue(): Promise<void> {
-    const told_zh = language === "zh" ? (await import("./told_zh")).told_zh : [];
-    patterns = told_zh
+    const texts: Record<string, string> = language === "zh" ? (await import("./told_zh.json")).default : {};
+    whole = new Map(Object.entries(texts));
+    patterns = [...whole]
         .filter(([english]) => english.includes("{}"))
         .map(([english, text]) => ({ known: new RegExp(`^${english.split("{}").map(escaped).join("(.*?)")}$`), text }));
-    whole = new Map(told_zh);
 }
 
 // Returns a sentence of the program in the language of the page. Sentences are found in the catalogue by their words,

@@ -7,7 +7,7 @@ import type { Run } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { card, later, note } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
-import { remedy_row } from "./remedy";
+import { remedy_row } from "./page/remedy";
 
 const victims_max = 20;
 const pairs_max = 20;

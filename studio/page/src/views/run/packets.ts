@@ -12,7 +12,7 @@ import type { Picked } from "../../topology/paint";
 import { button, empty, note, problem, select } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 import { when_imported } from "./import";
-import { record_button } from "./record";
+import { record_button } from "./page/record";
 
 export const hops_setting = "outputs.hops-max";
 export const hops_recorded = 20_000; // rows that the page asks for

@@ -16,7 +16,7 @@ import { bar, button, field, input, later, link_button, note, sheet, tabs, view_
 import { range_bar } from "../../ui/range_bar";
 import { is_active, state_badge, trash_run } from "../runs";
 import { cache_tab, has_cache } from "./cache";
-import { page_tab } from "./page";
+import { page_tab } from "./page/page";
 import { explain_tab } from "./explain";
 import { figures_tab } from "./figures";
 import { live_view } from "./live";

@@ -13,7 +13,7 @@ import { card, fact, later, link_button, note } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 import { flow_table } from "./flow_table";
 import { numbers } from "./numbers";
-import { page_facts } from "./page";
+import { page_facts } from "./page/page";
 
 const roots_max = 12;
 // Parts of the summary that have a place of their own on this page, or say what was run.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // One page of a run, as the program describes it: headline numbers and charts of its reports.
-import { api } from "../../core/api";
-import { h, type Child, type Scope } from "../../core/dom";
-import { nanoseconds } from "../../core/format";
-import { unit_at, value_at, type PageChart, type PageSchema, type Report, type Subject } from "../../core/pages";
-import type { QueryAnswer, Run, Tables } from "../../core/types";
-import { t, told } from "../../i18n/text";
-import { bar_chart, type Bars } from "../../plot/bars";
-import type { FigureSeries } from "../../plot/figure";
-import { plot } from "../../plot/plot";
-import { card, fact } from "../../ui/parts";
-import { plain_table } from "../../ui/table";
-import { trace_tools } from "./figures";
-import { when_imported } from "./import";
-import { numbers, plain_text } from "./numbers";
+import { api } from "../../../core/api";
+import { h, type Child, type Scope } from "../../../core/dom";
+import { nanoseconds } from "../../../core/format";
+import { unit_at, value_at, type PageChart, type PageSchema, type Report, type Subject } from "../../../core/pages";
+import type { QueryAnswer, Run, Tables } from "../../../core/types";
+import { t, told } from "../../../i18n/text";
+import { bar_chart, type Bars } from "../../../plot/bars";
+import type { FigureSeries } from "../../../plot/figure";
+import { plot } from "../../../plot/plot";
+import { card, fact } from "../../../ui/parts";
+import { plain_table } from "../../../ui/table";
+import { trace_tools } from "../figures";
+import { when_imported } from "../import";
+import { numbers, plain_text } from "../numbers";
 import { record_button } from "./record";
 import { tracks } from "./tracks";
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of each rank over time, as operations.csv has recorded them.
-import { api } from "../../core/api";
-import { fill, h, type Child, type Scope } from "../../core/dom";
-import { bytes, count, nanoseconds } from "../../core/format";
-import { choose_range, on_range, range_query } from "../../core/time_range";
-import type { Cell, QueryAnswer, Run } from "../../core/types";
-import { t } from "../../i18n/text";
-import { slice_chart, type Slice } from "../../plot/slices";
-import { note } from "../../ui/parts";
+import { api } from "../../../core/api";
+import { fill, h, type Child, type Scope } from "../../../core/dom";
+import { bytes, count, nanoseconds } from "../../../core/format";
+import { choose_range, on_range, range_query } from "../../../core/time_range";
+import type { Cell, QueryAnswer, Run } from "../../../core/types";
+import { t } from "../../../i18n/text";
+import { slice_chart, type Slice } from "../../../plot/slices";
+import { note } from "../../../ui/parts";
 
 const columns = ["rank", "cpu", "kind", "dimension", "name", "bytes", "start_ns", "end_ns"];
 const slices_max = 8000;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders a run again with other settings: to record what it lacks, or to try what may help.
-import { api, call } from "../../core/api";
-import { go, link } from "../../core/router";
-import { session } from "../../core/session";
-import type { Run } from "../../core/types";
-import { t } from "../../i18n/text";
-import { button } from "../../ui/parts";
+import { api, call } from "../../../core/api";
+import { go, link } from "../../../core/router";
+import { session } from "../../../core/session";
+import type { Run } from "../../../core/types";
+import { t } from "../../../i18n/text";
+import { button } from "../../../ui/parts";
 
 // Orders the scenario of a run with its own settings and the given ones, and returns the number of the new run.
 export async function order_again(run: Run, settings: string[], name = run.name): Promise<number> {

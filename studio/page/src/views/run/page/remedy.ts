@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A setting that may help: a button runs the scenario with it, and both runs are shown beside each other.
-import { api } from "../../core/api";
-import { fill, h, type Child, type Scope } from "../../core/dom";
-import { value_at, unit_at } from "../../core/pages";
-import { link } from "../../core/router";
-import type { ResultSchema } from "../../core/schema";
-import { session } from "../../core/session";
-import type { Summary } from "../../core/summary";
-import type { Run } from "../../core/types";
-import { t, told } from "../../i18n/text";
-import { button, link_button, note, problem } from "../../ui/parts";
-import { plain_table } from "../../ui/table";
-import { is_active } from "../runs";
-import { plain_text } from "./numbers";
+import { api } from "../../../core/api";
+import { fill, h, type Child, type Scope } from "../../../core/dom";
+import { value_at, unit_at } from "../../../core/pages";
+import { link } from "../../../core/router";
+import type { ResultSchema } from "../../../core/schema";
+import { session } from "../../../core/session";
+import type { Summary } from "../../../core/summary";
+import type { Run } from "../../../core/types";
+import { t, told } from "../../../i18n/text";
+import { button, link_button, note, problem } from "../../../ui/parts";
+import { plain_table } from "../../../ui/table";
+import { is_active } from "../../runs";
+import { plain_text } from "../numbers";
 import { order_again } from "./record";
-import { schema_of, summary_of } from "./summary";
+import { schema_of, summary_of } from "../summary";
 
 const asked_every_ms = 700;
 
