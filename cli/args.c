@@ -101,6 +101,8 @@ static const option_t options[] = {
      NULL},
     {"--no-hosts", false, 1u << CLI_IMPORT, NULL},
     {"--links", true, 1u << CLI_IMPORT, NULL},
+    {"--live", true, 1u << CLI_RUN, NULL},
+    {"--pace", true, 1u << CLI_RUN, NULL},
     {"--markdown", false, 1u << CLI_PARAMS | 1u << CLI_IMPORT, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
     {"--man", false, 1u << CLI_HELP, NULL},
@@ -300,6 +302,7 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--junit", &args->junit},
         {"--at", &args->fail_at},
         {"--links", &args->links},
+        {"--pace", &args->pace},
         {"--response", &args->response},
         {"--length", &args->length},
         {"--mtu", &args->mtu},
@@ -357,6 +360,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
     } else if (strcmp(option->name, "--yes") == 0) {
         add_override(args, option->name, "\"memory-max\"", "auto");
         add_override(args, option->name, "\"time-max\"", "auto");
+    } else if (strcmp(option->name, "--live") == 0) {
+        SIM_APPEND(args->live, args->live_count, args->live_capacity, value);
     } else if (strcmp(option->name, "--counters") == 0) {
         SIM_APPEND(args->counters, args->counter_count, args->counter_capacity, value);
     } else if (strcmp(option->name, "--kind") == 0) {
@@ -480,5 +485,6 @@ void cli_args_fini(cli_args_t *args)
     sim_free(args->operands);
     sim_free(args->kinds);
     sim_free(args->counters);
+    sim_free(args->live);
     sim_free(args->plugins);
 }

@@ -88,6 +88,10 @@ typedef struct cli_args {
     const char *topology; // shell; NULL: not given
     bool no_hosts;        // import
     const char *links;    // import; NULL: not given
+    const char **live;    // run; borrowed from argv
+    size_t live_count;
+    size_t live_capacity;
+    const char *pace;     // run; NULL: not given
     bool explains;        // run
     const char **plugins; // borrowed from argv; the overrides append them to the scenario's
     size_t plugin_count;

@@ -6,6 +6,7 @@
 #include "cli/ranks/slurm.h"
 
 #include "cli/explain/explain.h"
+#include "cli/live/live.h"
 #include "cli/output.h"
 #include "cli/plugins/faults.h"
 #include "cli/plugins/limited_run.h"
@@ -102,6 +103,7 @@ typedef struct run {
     cli_ranks_costs_t costs;
     cli_programs_t programs;
     cli_progress_t progress;
+    cli_live_t *live;  // NULL: nobody watches
     int progress_file; // -1: none, or taken over by `progress`
     bool shows_progress;
 } run_t;
@@ -131,14 +133,24 @@ static void on_built(world_t *world, void *ctx)
 
 static sim_err_t on_begin(world_t *world, const char *folder, void *ctx, world_error_t *error)
 {
-    const run_t *const run = ctx;
-    return run->extra->begin == NULL ? SIM_OK
-                                     : run->extra->begin(world, folder, run->extra->ctx, error);
+    run_t *const run = ctx;
+    sim_err_t result = cli_live_begin(run->args->live, run->args->live_count, run->args->pace,
+                                      world, &run->live, error);
+    if (result == SIM_OK && run->extra->begin != NULL) {
+        result = run->extra->begin(world, folder, run->extra->ctx, error);
+    }
+    if (result != SIM_OK) {
+        cli_live_end(run->live);
+        run->live = NULL;
+    }
+    return result;
 }
 
 static sim_err_t on_end(world_t *world, void *ctx, world_error_t *error)
 {
-    const run_t *const run = ctx;
+    run_t *const run = ctx;
+    cli_live_end(run->live);
+    run->live = NULL;
     return run->extra->end == NULL ? SIM_OK : run->extra->end(world, run->extra->ctx, error);
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/live/live.h - shows the counters of a running simulation to tools for real networks.
+//
+// A run that asks for it publishes its counters a few times a second, between windows: as files
+// like those of /sys (sysfs.c), as OpenMetrics over HTTP (metrics.c), in a database like SONiC's
+// (redis.c), and as captures that an extcap program reads (frames.c). It only reads the simulation.
+// A run that asks for nothing has no observer. docs/live.md
+#ifndef CLI_LIVE_LIVE_H
+#define CLI_LIVE_LIVE_H
+
+#include "world/error.h"
+#include "world/world.h"
+
+typedef struct cli_live cli_live_t;
+
+// Opens what the options --live ask for: sysfs:DIR, http:PORT, redis:PORT[@SWITCH], extcap:DIR.
+// pace is the simulated time of a second; NULL: as fast as it goes. Before the run. *live is NULL
+// without options.
+SIM_MUST_CHECK sim_err_t cli_live_begin(const char *const *options, size_t count, const char *pace,
+                                        const world_t *world, cli_live_t **live,
+                                        world_error_t *error);
+// Publishes the last counters, and closes everything. NULL is allowed.
+void cli_live_end(cli_live_t *live);
+
+#endif // CLI_LIVE_LIVE_H

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/live/publish.c - publishes counters between windows, and slows a run down to a pace.
+#include "cli/live/live.h"
+#include "cli/live/targets.h"
+
+#include "kernel/parse.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#define PERIOD_S 0.25
+#define SLEEP_MAX_S 0.2 // so that an interruption is seen soon
+#define TARGETS_MAX 16u
+
+typedef struct place {
+    const live_target_ops_t *ops;
+    void *target;
+} place_t;
+
+struct cli_live {
+    const world_t *world;
+    place_t places[TARGETS_MAX];
+    size_t count;
+    sim_time_t pace_ps; // simulated time of a second; 0: no limit
+    double start_s;
+    double shown_s;
+    sim_time_t now_ps;
+};
+
+// clang-format off
+const live_counter_t live__counters[] = {
+    {"tx_packets", 1, false, false, "SAI_PORT_STAT_IF_OUT_UCAST_PKTS", "rocesim_port_transmit_packets", "frames that a port sent"},
+    {"tx_bytes", 1, false, false, "SAI_PORT_STAT_IF_OUT_OCTETS", "rocesim_port_transmit_bytes", "bytes of frames that a port sent"},
+    {"rx_packets", 1, false, false, "SAI_PORT_STAT_IF_IN_UCAST_PKTS", "rocesim_port_receive_packets", "frames that a port received"},
+    {"rx_bytes", 1, false, false, "SAI_PORT_STAT_IF_IN_OCTETS", "rocesim_port_receive_bytes", "bytes of frames that a port received"},
+    {"discards", 1, false, false, "SAI_PORT_STAT_IF_OUT_DISCARDS", "rocesim_port_discards", "frames that were dropped at a port"},
+    {"ecn_marked", 1, false, false, "SAI_PORT_STAT_ECN_MARKED_PACKETS", "rocesim_port_ecn_marked_packets", "packets that a port marked with CE"},
+    {"queue_bytes", 1, true, true, NULL, "rocesim_port_queue_bytes", "bytes that wait in a class of a port"},
+    {"rx_pause", 1, true, false, "SAI_PORT_STAT_PFC_%u_RX_PKTS", "rocesim_port_rx_pause_packets", "pause frames that a port received"},
+    {"tx_pause", 1, true, false, "SAI_PORT_STAT_PFC_%u_TX_PKTS", "rocesim_port_tx_pause_packets", "pause frames that a port sent"},
+    {"paused_ps", SIM_PS_PER_US, true, false, "SAI_PORT_STAT_PFC_%u_RX_PAUSE_DURATION_US", "rocesim_port_rx_pause_duration_us", "microseconds for which the peer stopped a class of a port"},
+    {.metric = NULL},
+};
+// clang-format on
+
+uint64_t live__read(const live_counter_t *counter, const net_port_t *port, unsigned class_number,
+                    sim_time_t now_ps)
+{
+    const uint8_t classes = counter->by_class ? (uint8_t)(1u << class_number) : UINT8_MAX;
+    return net_port_metric_read(net_port_metric_find(counter->metric), port, classes, now_ps) /
+           counter->divisor;
+}
+
+void live__put(sim_buffer_t *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *const text = sim_format_list(format, arguments);
+    va_end(arguments);
+    sim_buffer_put(out, text, strlen(text));
+    sim_free(text);
+}
+
+static double wall_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void publish(cli_live_t *live)
+{
+    for (size_t i = 0; i < live->count; i++) {
+        live->places[i].ops->publish(live->places[i].target, live->world, live->now_ps);
+    }
+}
+
+// Waits until the wall clock has come to the simulated time, at the pace of the run.
+static void wait_for_wall(const cli_live_t *live)
+{
+    const double due_s = live->start_s + (double)live->now_ps / (double)live->pace_ps;
+    const double wait_s = SIM_MIN(due_s - wall_s(), SLEEP_MAX_S);
+    if (wait_s > 0) {
+        const struct timespec rest = {0, (long)(wait_s * 1e9)};
+        (void)nanosleep(&rest, NULL);
+    }
+}
+
+static void on_window(sim_time_t window_end_ps, void *ctx)
+{
+    cli_live_t *const live = ctx;
+    live->now_ps = window_end_ps;
+    if (live->pace_ps > 0) {
+        wait_for_wall(live);
+    }
+    const double now_s = wall_s();
+    if (now_s - live->shown_s >= PERIOD_S) {
+        live->shown_s = now_s;
+        publish(live);
+    }
+}
+
+static sim_err_t open_one(cli_live_t *live, const char *option, world_error_t *error)
+{
+    static const live_target_ops_t *const all[] = {&live__sysfs, &live__http, &live__redis,
+                                                   &live__extcap};
+    const size_t size = strcspn(option, ":");
+    for (size_t i = 0; i < SIM_COUNT_OF(all) && live->count < TARGETS_MAX; i++) {
+        if (strlen(all[i]->name) == size && strncmp(all[i]->name, option, size) == 0 &&
+            option[size] == ':' && option[size + 1] != '\0') {
+            place_t *const place = &live->places[live->count];
+            place->ops = all[i];
+            const sim_err_t result =
+                all[i]->open(live->world, option + size + 1, &place->target, error);
+            live->count += result == SIM_OK;
+            return result;
+        }
+    }
+    world_shown_t shown;
+    return world_fail(error, SIM_ERR_INVALID, NULL,
+                      "rocesim run: --live is '%s', expected sysfs:DIR, http:PORT, "
+                      "redis:PORT[@SWITCH] or extcap:DIR",
+                      world_show(&shown, option));
+}
+
+sim_err_t cli_live_begin(const char *const *options, size_t count, const char *pace,
+                         const world_t *world, cli_live_t **live, world_error_t *error)
+{
+    *live = NULL;
+    if (count == 0 && pace == NULL) {
+        return SIM_OK;
+    }
+    cli_live_t *const made = sim_alloc(sizeof(*made));
+    *made = (cli_live_t){.world = world, .start_s = wall_s()};
+    sim_err_t result = SIM_OK;
+    sim_message_t message;
+    if (pace != NULL &&
+        (sim_parse_time(pace, &made->pace_ps, &message) != SIM_OK || made->pace_ps == 0)) {
+        world_shown_t shown;
+        result = world_fail(error, SIM_ERR_INVALID, NULL,
+                            "rocesim run: --pace is '%s', expected the simulated time of a "
+                            "second: 1ms",
+                            world_show(&shown, pace));
+    }
+    for (size_t i = 0; i < count && result == SIM_OK; i++) {
+        result = open_one(made, options[i], error);
+    }
+    if (result != SIM_OK) {
+        cli_live_end(made);
+        return result;
+    }
+    publish(made);
+    sim_on_window(world->sim, on_window, made);
+    *live = made;
+    return SIM_OK;
+}
+
+void cli_live_end(cli_live_t *live)
+{
+    if (live == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < live->count; i++) {
+        live->places[i].ops->close(live->places[i].target, live->world, live->now_ps);
+    }
+    sim_free(live);
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/live/sysfs.c - the counters of all NICs as files, as Linux shows those of a host.
+//
+// Each NIC is a device of class/infiniband with one port. Files are replaced whole, so a reader
+// never sees a part of a number.
+#include "cli/live/targets.h"
+
+#include "net/ports.h"
+#include "nic/host.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct sysfs {
+    char *folder;
+} sysfs_t;
+
+// Makes a folder and those above it.
+static bool make_folders(char *path)
+{
+    for (char *p = path + 1; *p != '\0'; p++) {
+        if (*p == '/') {
+            *p = '\0';
+            const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+            *p = '/';
+            if (!made) {
+                return false;
+            }
+        }
+    }
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+static void put_file(const char *folder, const char *name, const char *text)
+{
+    char *const path = sim_format("%s/%s", folder, name);
+    char *const aside = sim_format("%s.part", path);
+    FILE *const file = fopen(aside, "we");
+    const bool written = file != NULL && fputs(text, file) >= 0;
+    if (file != NULL && fclose(file) == 0 && written) {
+        (void)rename(aside, path);
+    }
+    sim_free(aside);
+    sim_free(path);
+}
+
+static void put_number(const char *folder, const char *name, uint64_t value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
+    put_file(folder, name, text);
+}
+
+// Returns the folder of a NIC's device. Slashes of "host0/nic1" cannot stand in a file's name.
+static char *device_of(const sysfs_t *sysfs, const world_nic_t *nic)
+{
+    char *const name = sim_strdup(nic->name);
+    for (char *p = name; *p != '\0'; p++) {
+        *p = *p == '/' ? '_' : *p;
+    }
+    char *const path = sim_format("%s/class/infiniband/%s", sysfs->folder, name);
+    sim_free(name);
+    return path;
+}
+
+static sim_err_t put_device(const sysfs_t *sysfs, const world_t *world, size_t i,
+                            world_error_t *error)
+{
+    static const char *const folders[] = {"counters", "hw_counters"};
+    const net_port_t *const port = net_interface_port(world->net, (uint32_t)i);
+    char *const device = device_of(sysfs, &world->nics[i]);
+    char *const own = sim_format("%s/ports/1", device);
+    sim_err_t result = SIM_OK;
+    for (size_t f = 0; f < SIM_COUNT_OF(folders) && result == SIM_OK; f++) {
+        char *const path = sim_format("%s/%s", own, folders[f]);
+        if (!make_folders(path)) {
+            result = world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot make the folder: %s",
+                                strerror(errno));
+        }
+        sim_free(path);
+    }
+    if (result == SIM_OK) {
+        char *const rate =
+            sim_format("%" PRIu64 " Gb/sec (4X)\n", port->line->rate_bps / UINT64_C(1000000000));
+        put_file(device, "board_id", "rocesim\n");
+        put_file(device, "fw_ver", "0.0.0\n");
+        put_file(device, "hca_type", "rocesim\n");
+        put_file(device, "node_type", "1: CA\n");
+        put_file(own, "state", "4: ACTIVE\n");
+        put_file(own, "phys_state", "5: LinkUp\n");
+        put_file(own, "link_layer", "Ethernet\n");
+        put_file(own, "rate", rate);
+        sim_free(rate);
+    }
+    sim_free(own);
+    sim_free(device);
+    return result;
+}
+
+static sim_err_t open_tree(const world_t *world, const char *where, void **target,
+                           world_error_t *error)
+{
+    sysfs_t *const sysfs = sim_alloc(sizeof(*sysfs));
+    sysfs->folder = sim_strdup(where);
+    *target = sysfs;
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < world->nic_count && result == SIM_OK; i++) {
+        result = put_device(sysfs, world, i, error);
+    }
+    if (result != SIM_OK) {
+        sim_free(sysfs->folder);
+        sim_free(sysfs);
+    }
+    return result;
+}
+
+// Writes counters/: those of InfiniBand ports. Data counts in words of four bytes.
+static void put_counters(const char *folder, const net_port_t *port, sim_time_t now_ps)
+{
+    static const struct {
+        const char *file;
+        const char *metric; // NULL: always 0
+        uint64_t divisor;
+    } files[] = {
+        {"port_xmit_data", "tx_bytes", 4},
+        {"port_rcv_data", "rx_bytes", 4},
+        {"port_xmit_packets", "tx_packets", 1},
+        {"port_rcv_packets", "rx_packets", 1},
+        {"unicast_xmit_packets", "tx_packets", 1},
+        {"unicast_rcv_packets", "rx_packets", 1},
+        {"port_xmit_discards", "discards", 1},
+        {"port_xmit_wait", "paused_ps", SIM_PS_PER_US},
+        {"port_rcv_errors", NULL, 1},
+        {"port_rcv_remote_physical_errors", NULL, 1},
+        {"port_rcv_constraint_errors", NULL, 1},
+        {"port_xmit_constraint_errors", NULL, 1},
+        {"port_rcv_switch_relay_errors", NULL, 1},
+        {"symbol_error", NULL, 1},
+        {"link_downed", NULL, 1},
+        {"link_error_recovery", NULL, 1},
+        {"local_link_integrity_errors", NULL, 1},
+        {"excessive_buffer_overrun_errors", NULL, 1},
+        {"VL15_dropped", NULL, 1},
+        {"multicast_rcv_packets", NULL, 1},
+        {"multicast_xmit_packets", NULL, 1},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(files); i++) {
+        const net_port_metric_t *const metric =
+            files[i].metric != NULL ? net_port_metric_find(files[i].metric) : NULL;
+        put_number(folder, files[i].file,
+                   metric != NULL
+                       ? net_port_metric_read(metric, port, UINT8_MAX, now_ps) / files[i].divisor
+                       : 0);
+    }
+}
+
+static void publish_tree(void *target, const world_t *world, sim_time_t now_ps)
+{
+    const sysfs_t *const sysfs = target;
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const world_nic_t *const nic = &world->nics[i];
+        if (!world_nic_exists(world, nic)) {
+            continue;
+        }
+        char *const device = device_of(sysfs, nic);
+        char *const counters = sim_format("%s/ports/1/counters", device);
+        char *const more = sim_format("%s/ports/1/hw_counters", device);
+        const char *const held = (const char *)nic_get_counters(world_nic_of(world, nic));
+        put_counters(counters, net_interface_port(world->net, (uint32_t)i), now_ps);
+        for (const nic_counter_info_t *row = nic_counter_infos; row->name != NULL; row++) {
+            uint64_t value = 0;
+            memcpy(&value, held + row->field.offset, sizeof(value));
+            put_number(more, row->name, value);
+        }
+        sim_free(more);
+        sim_free(counters);
+        sim_free(device);
+    }
+}
+
+static void close_tree(void *target, const world_t *world, sim_time_t now_ps)
+{
+    sysfs_t *const sysfs = target;
+    publish_tree(sysfs, world, now_ps);
+    sim_free(sysfs->folder);
+    sim_free(sysfs);
+}
+
+const live_target_ops_t live__sysfs = {"sysfs", open_tree, publish_tree, close_tree};
