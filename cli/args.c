@@ -263,8 +263,8 @@ static const option_t *find_option(const cli_args_t *args, const char *text, siz
     return NULL;
 }
 
-// Keeps an option that is one text, or is only given or not. Returns whether it is one.
-static bool apply_plain(cli_args_t *args, const option_t *option, const char *value)
+// Keeps an option that is one text. Returns whether it is one.
+static bool apply_text(cli_args_t *args, const option_t *option, const char *value)
 {
     const struct {
         const char *name;
@@ -308,6 +308,19 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--mtu", &args->mtu},
         {"--burst", &args->burst},
     };
+    const bool is_text = option->override == NULL && option->has_value;
+    for (size_t i = 0; is_text && i < SIM_COUNT_OF(texts); i++) {
+        if (strcmp(option->name, texts[i].name) == 0) {
+            *texts[i].value = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Keeps an option that is only given or not. Returns whether it is one.
+static bool apply_flag(cli_args_t *args, const option_t *option)
+{
     const struct {
         const char *name;
         bool *value;
@@ -332,13 +345,6 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
         {"--outputs-markdown", &args->outputs_markdown},
         {"--man", &args->manual},
     };
-    const bool is_text = option->override == NULL && option->has_value;
-    for (size_t i = 0; is_text && i < SIM_COUNT_OF(texts); i++) {
-        if (strcmp(option->name, texts[i].name) == 0) {
-            *texts[i].value = value;
-            return true;
-        }
-    }
     for (size_t i = 0; i < SIM_COUNT_OF(flags); i++) {
         if (strcmp(option->name, flags[i].name) == 0) {
             *flags[i].value = true;
@@ -350,7 +356,7 @@ static bool apply_plain(cli_args_t *args, const option_t *option, const char *va
 
 static void apply_option(cli_args_t *args, const option_t *option, const char *value)
 {
-    if (apply_plain(args, option, value)) {
+    if (apply_text(args, option, value) || apply_flag(args, option)) {
         return;
     }
     if (option->override != NULL || strcmp(option->name, "--set") == 0) {
