@@ -55,11 +55,15 @@ static bool is_management(const char *port)
            strcmp(port, "Management0") == 0;
 }
 
-static uint32_t local_node(import_fabric_t *fabric, const char *name, const world_place_t *place)
+// Returns the node whose neighbours a file has. What other files say about its kind stands.
+static uint32_t local_node(import_fabric_t *fabric, const char *name, import_kind_t kind,
+                           const world_place_t *place)
 {
     const uint32_t node = import_fabric_node(fabric, name, place);
     import_node_t *const local = &fabric->nodes[node];
-    local->kind = IMPORT_SWITCH;
+    if (kind == IMPORT_SWITCH || local->kind == IMPORT_UNKNOWN) {
+        local->kind = kind;
+    }
     return node;
 }
 
@@ -121,7 +125,7 @@ static sim_err_t read_table(import_fabric_t *fabric, const import_file_t *file,
     world_place_t place = {file->name, 1, 1};
     char *name = name_in_prompt(file);
     name = name != NULL ? name : import_name_of_file(file->name);
-    const uint32_t node = local_node(fabric, name, &place);
+    const uint32_t node = local_node(fabric, name, IMPORT_SWITCH, &place);
     sim_free(name);
     size_t begins[COLUMNS + 1] = {0};
     bool in_table = false;
@@ -212,9 +216,51 @@ static bool forwards(const world_tree_t *chassis)
     return false;
 }
 
+// Returns the name of an interface of the list, and its values: {"eth1": {...}}, or an entry of a
+// list that has its name as a key or as a value. NULL: it has no name.
+static const char *interface_at(const world_tree_t *list, size_t i, const world_tree_t **interface)
+{
+    const world_tree_t *const item = list->entries[i].value;
+    const char *const port =
+        list->entries[i].key != NULL ? list->entries[i].key->text : text_of(item, "name");
+    *interface = item;
+    if (port == NULL && item->kind == WORLD_TREE_MAP && item->count == 1) {
+        *interface = item->entries[0].value;
+        return item->entries[0].key->text;
+    }
+    return port;
+}
+
+// Returns whether an interface has a name that Linux gives to NICs: eth1, enp3s0f0, ib0.
+static bool is_nic_name(const char *name)
+{
+    static const char *const words[] = {"en", "ib", "roce", "rdma", "mlx", "hsn", "rail", "bond"};
+    for (size_t w = 0; w < SIM_COUNT_OF(words); w++) {
+        if (strncmp(name, words[w], strlen(words[w])) == 0) {
+            return true;
+        }
+    }
+    return strncmp(name, "eth", 3) == 0 && name[3] >= '0' && name[3] <= '9';
+}
+
+// Returns whether all interfaces of the file are NICs: then it is of a host.
+static bool is_of_host(const world_tree_t *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; list != NULL && list->kind != WORLD_TREE_SCALAR && i < list->count; i++) {
+        const world_tree_t *interface = NULL;
+        const char *const name = interface_at(list, i, &interface);
+        count += name != NULL;
+        if (name != NULL && !is_nic_name(name)) {
+            return false;
+        }
+    }
+    return count > 0;
+}
+
 static sim_err_t take_interface(import_fabric_t *fabric, uint32_t node, const char *port_name,
-                                const world_tree_t *interface, const world_place_t *place,
-                                world_error_t *error)
+                                bool of_host, const world_tree_t *interface,
+                                const world_place_t *place, world_error_t *error)
 {
     const world_tree_t *chassis = member(interface, "chassis");
     const char *name = text_of(chassis, "name");
@@ -227,7 +273,7 @@ static sim_err_t take_interface(import_fabric_t *fabric, uint32_t node, const ch
     if (name == NULL) {
         name = text_of(chassis, "id");
     }
-    if (name == NULL || name[0] == '\0' || is_management(port_name)) {
+    if (name == NULL || name[0] == '\0' || (!of_host && is_management(port_name))) {
         return SIM_OK;
     }
     const world_tree_t *const port = member(interface, "port");
@@ -237,24 +283,25 @@ static sim_err_t take_interface(import_fabric_t *fabric, uint32_t node, const ch
 
 static sim_err_t read_json(import_fabric_t *fabric, const import_file_t *file, world_error_t *error)
 {
-    char *const name = import_name_of_file(file->name);
-    const uint32_t node = local_node(fabric, name, &file->json->place);
-    sim_free(name);
-    sim_err_t result = SIM_OK;
     const world_tree_t *const list = member(world_tree_value(file->json, "lldp"), "interface");
+    const bool of_host = is_of_host(list);
+    char *const name = import_name_of_file(file->name);
+    const uint32_t node =
+        local_node(fabric, name, of_host ? IMPORT_HOST : IMPORT_SWITCH, &file->json->place);
+    sim_free(name);
+    if (of_host) {
+        import_note(fabric, IMPORT_ASSUMED, &file->json->place,
+                    "a file of neighbours is of a host if its interfaces have names of NICs");
+    }
+    sim_err_t result = SIM_OK;
     for (size_t i = 0;
          list != NULL && list->kind != WORLD_TREE_SCALAR && i < list->count && result == SIM_OK;
          i++) {
-        const world_tree_t *const item = list->entries[i].value;
-        const char *port =
-            list->entries[i].key != NULL ? list->entries[i].key->text : text_of(item, "name");
-        const world_tree_t *interface = item;
-        if (port == NULL && item->kind == WORLD_TREE_MAP && item->count == 1) {
-            port = item->entries[0].key->text; // [{"Ethernet0": {...}}]
-            interface = item->entries[0].value;
-        }
+        const world_tree_t *interface = NULL;
+        const char *const port = interface_at(list, i, &interface);
         if (port != NULL) {
-            result = take_interface(fabric, node, port, interface, &item->place, error);
+            result = take_interface(fabric, node, port, of_host, interface,
+                                    &list->entries[i].value->place, error);
         }
     }
     for (size_t k = 0; k < SIM_COUNT_OF(json_keys); k++) {
