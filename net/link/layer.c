@@ -314,7 +314,7 @@ net_packet_t *net__layer_message(const struct net_layer *layer, net_control_t co
     *packet = (net_packet_t){
         .frame_bytes = (uint16_t)bytes,
         .kind = NET_PACKET_CONTROL,
-        .control = control,
+        .control = (uint16_t)control,
         .priority = NET_PRIORITIES - 1,
     };
     return packet;
