@@ -158,7 +158,8 @@ static sim_time_t ideal_ps(const app__pr_flow_t *row, const net_t *net)
         .requester = row->requester,
         .responder = row->responder,
         .udp_source_port = row->udp_source_port,
-        .opcode = (nic_wr_opcode_t)row->opcode,
+        // An answer to an atomic is as long as that to a READ of 8 bytes.
+        .opcode = is_backward(row->opcode) ? NIC_WR_RDMA_READ : (nic_wr_opcode_t)row->opcode,
         .mtu_bytes = row->mtu_bytes,
         .message_bytes = row->even ? row->last_bytes : row->bytes,
         .messages = row->even ? row->messages : 1,
