@@ -131,6 +131,8 @@ typedef struct net_packet {
         struct {
             struct net_put *put;   // message that its packets are of
             uint32_t wanted_bytes; // of requests of loads; 0: it has data
+            uint32_t grouped : 1;  // a switch copies it or adds it up
+            uint32_t number : 31;  // among the trains of its message, if it is grouped
         } train;                   // between accelerators (net/scale_up.h); its flags stay 0
     };
 } net_packet_t;

@@ -90,16 +90,28 @@ typedef struct net_put net_put_t;
 typedef enum net_put_kind {
     NET_PUT_STORE, // from the first accelerator to the second: puts and stores
     NET_PUT_LOAD,  // the first asks the second for the bytes, which come back
+    // Messages of one group, which a switch handles together:
+    NET_PUT_SUM,    // from several accelerators to one: the switch adds them up, and sends the sum
+    NET_PUT_SPREAD, // from one accelerator to several: it sends one, which the switch copies
 } net_put_kind_t;
+
+typedef struct net_put_group net_put_group_t; // of the network
 
 // Messages from one accelerator to another, which begin and arrive in order. Those of different
 // streams take turns, train by train. All members are 0 at first.
 typedef struct net_stream {
     net_put_t *first; // that have not arrived; of the host
     net_put_t *last;
-    net_put_t *sending; // of the sending accelerator
-    net_put_t *sending_last;
+    // of the sending accelerator, which need not look into the message for each train
     struct net_stream *next; // whose turn is next
+    net_put_t *sending;
+    net_put_t *sending_last;
+    uint64_t left_bytes; // of the first message, to be sent or asked for
+    uint64_t pace_bps;
+    net_put_kind_t kind;
+    uint16_t from;
+    uint16_t to;
+    uint16_t port; // that its next train takes, as all of its group; NET_NO_PORT: any
 } net_stream_t;
 
 // A message: a part of its owner, which keeps it until it has arrived.
@@ -108,20 +120,25 @@ struct net_put {
     uint16_t from;  // accelerators of one host
     uint16_t to;
     net_put_kind_t kind;
+    uint64_t pace_bps;      // rate of all such messages of an accelerator; 0: that of its links
+    uint64_t arrived_bytes; // of the network, as those below
+    net_put_group_t *group; // NULL: none
+    net_stream_t *stream;
     // Called in an event of the host when the bytes have arrived, and all messages of the stream
     // before it have; may free it, and send others.
     void (*arrived)(net_put_t *put, sim_node_t *host);
-    // of the network:
-    net_stream_t *stream;
     net_put_t *next;         // of the stream, at the host
     net_put_t *next_sending; // of the stream, at the accelerator
-    uint64_t sent_bytes;
-    uint64_t arrived_bytes;
-    bool here; // at its destination
+    bool here;               // at its destination
 };
 
-// Sends a message, of which the first five members are set, in an event of the host.
+// Sends a message, of which bytes, from, to, kind, pace_bps and arrived are set, in an event of the
+// host. All messages of a stream have the same accelerators and kind.
 void net_put_send(net_node_t *host, net_stream_t *stream, net_put_t *put);
+// Sends a message of a group of `members`, which have one key and equal sizes: at once, or when all
+// of a group that is spread are there.
+void net_put_send_in_group(net_node_t *host, net_stream_t *stream, net_put_t *put, uint64_t key,
+                           uint32_t members);
 // Takes a message that an accelerator has handed to its host, in an event of the host.
 void net_put_arrived(net_node_t *host, void *message);
 

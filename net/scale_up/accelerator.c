@@ -1,81 +1,169 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/scale_up/accelerator.c - accelerators, and the switches that join them
-// (docs/models/scale-up.md).
+// net/scale_up/accelerator.c - accelerators: they send the messages of their host in trains, and
+// tell it what has arrived (docs/models/scale-up.md).
+#include "kernel/timer.h"
 #include "net/port_queue.h"
 #include "net/scale_up/flits.h"
 
-#include <stdio.h>
+#define PACE_BURST_PS SIM_PS_PER_US // messages with a pace catch up with it within this time
 
 static net__accelerator_t *accelerator_of(net__flit_node_t *node)
 {
     return (net__accelerator_t *)(void *)node;
 }
 
-// -- sending: streams take turns, and each port takes the next train
+// -- rounds: streams take turns, and each port takes the next train
+
+// Returns the latest stream of the round of a port, or of those that may take any.
+static net_stream_t **round_of(const net__accelerator_t *accelerator, uint32_t port)
+{
+    return &accelerator->latest[SIM_MIN(port, accelerator->base.node.port_count)];
+}
 
 // Returns the bytes of the next train of a stream.
 static uint32_t next_bytes(const net__flit_node_t *node, const net_stream_t *stream)
 {
-    const net_put_t *const put = stream->sending;
-    return (uint32_t)SIM_MIN(put->bytes - put->sent_bytes, (uint64_t)node->train_bytes);
+    return (uint32_t)SIM_MIN(stream->left_bytes, (uint64_t)node->train_bytes);
 }
 
-// Returns the stream whose turn it is; NULL: none has something that may be asked for or sent.
-static net_stream_t *next_stream(const net__accelerator_t *accelerator)
+// Returns whether the next train of a stream may be sent or asked for now.
+static bool may_go(const net__accelerator_t *accelerator, const net_stream_t *stream)
 {
-    net_stream_t *const latest = accelerator->latest;
-    if (latest == NULL) {
-        return NULL;
+    if (stream->kind == NET_PUT_LOAD) {
+        return accelerator->loads_bytes == 0 ||
+               accelerator->loads_bytes + next_bytes(&accelerator->base, stream) <=
+                   accelerator->base.config->loads_bytes;
     }
-    net_stream_t *stream = latest->next;
-    while (stream->sending->kind == NET_PUT_LOAD && accelerator->loads_bytes != 0 &&
-           accelerator->loads_bytes + next_bytes(&accelerator->base, stream) >
-               accelerator->base.config->loads_bytes) {
-        if (stream == latest) {
-            return NULL;
-        }
-        stream = stream->next;
+    return stream->pace_bps == 0 || accelerator->paced_ps <= accelerator->base.node.sim.now_ps;
+}
+
+// Returns the stream of a round whose turn it is; NULL: none may send.
+static net_stream_t *next_of(const net__accelerator_t *accelerator, net_stream_t *latest)
+{
+    net_stream_t *stream = latest == NULL ? NULL : latest->next;
+    while (stream != NULL && SIM_UNLIKELY(!may_go(accelerator, stream))) {
+        stream = stream == latest ? NULL : stream->next;
     }
     return stream;
 }
 
-// Takes a stream out of the round.
+// Returns the stream that a port serves next: those for this port and those for any take turns.
+static net_stream_t *next_stream(net__accelerator_t *accelerator, const net_port_t *port)
+{
+    net_stream_t *const own = next_of(accelerator, *round_of(accelerator, port->index));
+    net_stream_t *const any = next_of(accelerator, *round_of(accelerator, NET_NO_PORT));
+    return own == NULL || (any != NULL && accelerator->any_first) ? any : own;
+}
+
+static void enter(net__accelerator_t *accelerator, net_stream_t *stream)
+{
+    net_stream_t **const latest = round_of(accelerator, stream->port);
+    stream->next = *latest == NULL ? stream : (*latest)->next;
+    if (*latest != NULL) {
+        (*latest)->next = stream;
+    }
+    *latest = stream;
+}
+
 static void leave(net__accelerator_t *accelerator, net_stream_t *stream)
 {
-    net_stream_t *before = accelerator->latest;
+    net_stream_t **const latest = round_of(accelerator, stream->port);
+    net_stream_t *before = *latest;
     while (before->next != stream) {
         before = before->next;
     }
     before->next = stream->next;
-    accelerator->latest = before == stream ? NULL : before;
-    stream->next = NULL;
+    *latest = before == stream ? NULL : before;
 }
 
-// Sends the next train of a stream, which is its turn's last.
+// -- sending
+
+// Lets the first message of a stream take its turns.
+static void begin(net__accelerator_t *accelerator, net_stream_t *stream, net_put_t *put)
+{
+    const uint32_t ports = accelerator->base.node.port_count;
+    stream->sending = put;
+    stream->left_bytes = put->bytes;
+    stream->pace_bps = put->pace_bps;
+    stream->from = put->from;
+    stream->to = put->to;
+    stream->kind = put->kind;
+    stream->port = put->group == NULL ? NET_NO_PORT : (uint16_t)(put->group->number % ports);
+    enter(accelerator, stream);
+}
+
+static void serve_all(net__flit_node_t *node)
+{
+    for (uint32_t i = 0; i < node->node.port_count; i++) {
+        net__flit_wake(node, &node->node.ports[i]);
+    }
+}
+
+static void timer_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    net__flit_node_t *const own = (net__flit_node_t *)(void *)node;
+    const sim_time_t paced_ps = accelerator_of(own)->paced_ps;
+    if (paced_ps > node->now_ps) { // a train was sent at this instant, before the timer
+        sim_timer_arm(node, timer, paced_ps);
+    } else {
+        serve_all(own);
+    }
+}
+
+// Notes a train of `bytes` of a stream with a pace.
+static void pace(net__accelerator_t *accelerator, const net_stream_t *stream, uint32_t bytes)
+{
+    sim_node_t *const sim = &accelerator->base.node.sim;
+    const sim_time_t least_ps = sim->now_ps - SIM_MIN(sim->now_ps, PACE_BURST_PS);
+    accelerator->paced_ps = SIM_MAX(accelerator->paced_ps, least_ps) +
+                            (uint64_t)bytes * 8 * SIM_PS_PER_S / stream->pace_bps;
+    if (accelerator->paced_ps > sim->now_ps && !sim_timer_armed(&accelerator->timer)) {
+        sim_timer_arm(sim, &accelerator->timer, accelerator->paced_ps);
+    }
+}
+
+// Sends the next train of a stream.
 static void send_next(net__accelerator_t *accelerator, net_port_t *port, net_stream_t *stream,
                       uint32_t bytes)
 {
     net__flit_node_t *const node = &accelerator->base;
+    const bool load = stream->kind == NET_PUT_LOAD;
     net_put_t *const put = stream->sending;
-    const bool load = put->kind == NET_PUT_LOAD;
     net_packet_t *const packet =
         net__train_new(node, put, NET__VC_REQUESTS, load ? 0 : bytes, load ? bytes : 0);
-    packet->source = put->from;
-    packet->destination = put->to;
+    packet->source = stream->from;
+    packet->destination = stream->to;
+    if (SIM_UNLIKELY(put->group != NULL)) {
+        const uint64_t number = (put->bytes - stream->left_bytes) / node->train_bytes;
+        packet->train.grouped = 1;
+        packet->train.number = number & INT32_MAX;
+    }
+    if (stream->pace_bps != 0) {
+        pace(accelerator, stream, bytes);
+    }
     accelerator->loads_bytes += load ? bytes : 0;
-    put->sent_bytes += bytes;
-    if (put->sent_bytes == put->bytes) {
-        stream->sending = put->next_sending;
-    }
-    if (stream->sending == NULL) {
+    accelerator->any_first = stream->port != NET_NO_PORT;
+    stream->left_bytes -= bytes;
+    if (stream->left_bytes > 0 && put->group == NULL) {
+        *round_of(accelerator, stream->port) = stream;
+    } else if (stream->left_bytes > 0) {
         leave(accelerator, stream);
+        stream->port = (uint16_t)((stream->port + 1u) % node->node.port_count);
+        enter(accelerator, stream);
     } else {
-        accelerator->latest = stream;
+        leave(accelerator, stream);
+        stream->sending = NULL;
+        if (put->next_sending != NULL) {
+            begin(accelerator, stream, put->next_sending);
+        }
     }
-    net__flit_send(node, port, packet);
+    net__flit_send(node, port, packet, NET__VC_REQUESTS, packet->frame_bytes);
+    if (stream->sending != NULL && stream->port != NET_NO_PORT) {
+        net_port_wake(&node->node.ports[stream->port]); // which is another one for its next train
+    }
 }
 
-static void accelerator_serve(net__flit_node_t *node, net_port_t *port)
+static void serve(net__flit_node_t *node, net_port_t *port)
 {
     net__accelerator_t *const accelerator = accelerator_of(node);
     net_queued_t sent;
@@ -84,11 +172,10 @@ static void accelerator_serve(net__flit_node_t *node, net_port_t *port)
     }
     // Answers take turns with requests.
     bool busy = port->turn != NET__VC_ANSWERS && net__flit_send_queued(node, port, &sent);
-    net_stream_t *const stream = next_stream(accelerator);
-    if (!busy && stream != NULL) {
-        const net_put_t *const put = stream->sending;
+    net_stream_t *const stream = busy ? NULL : next_stream(accelerator, port);
+    if (stream != NULL) {
         const uint32_t bytes = next_bytes(node, stream);
-        const bool load = put->kind == NET_PUT_LOAD;
+        const bool load = stream->kind == NET_PUT_LOAD;
         if (net__flit_may_send(node, port, NET__VC_REQUESTS,
                                net__train_bytes(node, load ? 0 : bytes, load ? bytes : 0))) {
             port->turn = NET__VC_REQUESTS;
@@ -97,23 +184,13 @@ static void accelerator_serve(net__flit_node_t *node, net_port_t *port)
         }
     }
     busy = busy || net__flit_send_queued(node, port, &sent);
-    if (busy && (port->waiting != 0 || accelerator->latest != NULL)) {
+    if (busy && (port->waiting != 0 || *round_of(accelerator, port->index) != NULL ||
+                 *round_of(accelerator, NET_NO_PORT) != NULL)) {
         net_port_wake(port);
     }
 }
 
-static void serve_all(net__flit_node_t *node)
-{
-    for (uint32_t i = 0; i < node->node.port_count; i++) {
-        if (net_port_idle(&node->node.ports[i])) {
-            accelerator_serve(node, &node->node.ports[i]);
-        } else {
-            net_port_wake(&node->node.ports[i]);
-        }
-    }
-}
-
-static void accelerator_put(net__flit_node_t *node, net_put_t *put)
+static void take_put(net__flit_node_t *node, net_put_t *put)
 {
     net__accelerator_t *const accelerator = accelerator_of(node);
     net_stream_t *const stream = put->stream;
@@ -123,14 +200,8 @@ static void accelerator_put(net__flit_node_t *node, net_put_t *put)
         stream->sending_last = put;
         return;
     }
-    stream->sending = stream->sending_last = put;
-    if (accelerator->latest == NULL) {
-        stream->next = stream;
-    } else {
-        stream->next = accelerator->latest->next;
-        accelerator->latest->next = stream;
-    }
-    accelerator->latest = stream;
+    stream->sending_last = put;
+    begin(accelerator, stream, put);
     serve_all(node);
 }
 
@@ -156,7 +227,7 @@ static void answer(net__flit_node_t *node, net_port_t *port, const net_packet_t 
     net__flit_wake(node, port);
 }
 
-static void accelerator_train(net__flit_node_t *node, net_port_t *ingress, net_packet_t *packet)
+static void take_train(net__flit_node_t *node, net_port_t *ingress, net_packet_t *packet)
 {
     net__accelerator_t *const accelerator = accelerator_of(node);
     net_put_t *const put = packet->train.put;
@@ -177,7 +248,7 @@ static void accelerator_train(net__flit_node_t *node, net_port_t *ingress, net_p
     net_packet_deliver_empty(&node->node, packet);
 }
 
-static void accelerator_built(net__flit_node_t *node)
+static void built(net__flit_node_t *node)
 {
     net__accelerator_t *const accelerator = accelerator_of(node);
     net_node_t *const host = accelerator->host;
@@ -187,132 +258,29 @@ static void accelerator_built(net__flit_node_t *node)
                                               host->port_count + accelerator->number, delay_ps);
     host->accelerators->to_accelerator[accelerator->number] =
         sim_channel_create(sim, &host->sim, &node->node.sim, 2 * node->node.port_count, delay_ps);
+    accelerator->latest = sim_alloc_array(node->node.port_count + 1, sizeof(*accelerator->latest));
 }
 
-static const net__flit_ops_t accelerator_ops = {
-    .train = accelerator_train,
-    .put = accelerator_put,
-    .built = accelerator_built,
-    .serve = accelerator_serve,
+static void fini(net__flit_node_t *node)
+{
+    sim_free(accelerator_of(node)->latest);
+}
+
+static const net__flit_ops_t ops = {
+    .train = take_train,
+    .put = take_put,
+    .built = built,
+    .serve = serve,
+    .fini = fini,
 };
 
-// -- switches
-
-static void switch_serve(net__flit_node_t *node, net_port_t *port)
+net__flit_node_t *net__accelerator_create(net_t *net, net_node_t *host, uint32_t number,
+                                          const net_scale_up_config_t *config, const char *name)
 {
-    net_queued_t sent;
-    if (!port->down && net__flit_send_queued(node, port, &sent)) {
-        net__flit_free(node, sent.ingress_port, port->turn, sent.frame_bytes);
-        if (port->waiting != 0) {
-            net_port_wake(port);
-        }
-    }
-}
-
-static void switch_train(net__flit_node_t *node, net_port_t *ingress, net_packet_t *packet)
-{
-    net_port_t *const egress = &node->node.ports[packet->destination];
-    packet->ingress_port = ingress->index;
-    net_queue_push(egress, packet);
-    net__flit_wake(node, egress);
-}
-
-static const net__flit_ops_t switch_ops = {.train = switch_train, .serve = switch_serve};
-
-// -- building
-
-void net_scale_up_add(net_t *net, net_node_t *host, uint32_t count,
-                      const net_scale_up_config_t *config)
-{
-    net_accelerators_t *const all = sim_alloc(sizeof(*all));
-    const uint32_t switches = (uint32_t)net_scale_up_switches(config);
-    SIM_CHECK(host->accelerators == NULL && count > 0);
-    *all = (net_accelerators_t){
-        .config = config,
-        .count = count,
-        .switch_count = switches,
-        .nodes = sim_alloc_array(count + switches, sizeof(*all->nodes)),
-        .to_accelerator = sim_alloc_array(count, sizeof(sim_channel_t *)),
-    };
-    host->accelerators = all;
-    char name[192];
-    for (uint32_t i = 0; i < count; i++) {
-        net__accelerator_t *const accelerator = sim_alloc_lines(sizeof(*accelerator));
-        accelerator->host = host;
-        accelerator->number = i;
-        (void)snprintf(name, sizeof(name), "%s-gpu%u", host->sim.name, i);
-        net__flit_node_init(net, &accelerator->base, &accelerator_ops, config, name);
-        all->nodes[i] = &accelerator->base.node;
-    }
-    for (uint32_t i = 0; i < switches; i++) {
-        net__flit_node_t *const node = sim_alloc_lines(sizeof(*node));
-        (void)snprintf(name, sizeof(name), "%s-switch%u", host->sim.name, i);
-        net__flit_node_init(net, node, &switch_ops, config, name);
-        all->nodes[count + i] = &node->node;
-    }
-}
-
-void net_scale_up_free(net_node_t *host)
-{
-    if (host->accelerators != NULL) {
-        sim_free(host->accelerators->nodes);
-        sim_free(host->accelerators->to_accelerator);
-        sim_free(host->accelerators);
-    }
-}
-
-net_node_t *net_accelerator(const net_node_t *host, uint32_t number)
-{
-    SIM_CHECK(number < net_accelerator_count(host));
-    return host->accelerators->nodes[number];
-}
-
-net_node_t *net_scale_up_switch(const net_node_t *host, uint32_t number)
-{
-    SIM_CHECK(host->accelerators != NULL && number < host->accelerators->switch_count);
-    return host->accelerators->nodes[host->accelerators->count + number];
-}
-
-uint32_t net_accelerator_count(const net_node_t *host)
-{
-    return host->accelerators == NULL ? 0 : host->accelerators->count;
-}
-
-const net_scale_up_config_t *net_scale_up_config(const net_node_t *host)
-{
-    return host->accelerators == NULL ? NULL : host->accelerators->config;
-}
-
-// -- messages of the host
-
-void net_put_send(net_node_t *host, net_stream_t *stream, net_put_t *put)
-{
-    const net_accelerators_t *const all = host->accelerators;
-    SIM_CHECK(put->from < all->count && put->to < all->count && put->from != put->to);
-    put->stream = stream;
-    put->next = NULL;
-    put->sent_bytes = 0;
-    put->arrived_bytes = 0;
-    put->here = false;
-    if (stream->first == NULL) {
-        stream->first = put;
-    } else {
-        stream->last->next = put;
-    }
-    stream->last = put;
-    sim_send(&host->sim, all->to_accelerator[put->from], host->sim.now_ps + all->config->memory_ps,
-             put);
-}
-
-void net_put_arrived(net_node_t *host, void *message)
-{
-    net_put_t *const put = message;
-    net_stream_t *const stream = put->stream;
-    put->here = true;
-    while (stream->first != NULL && stream->first->here) {
-        net_put_t *const first = stream->first;
-        stream->first = first->next;
-        sim_progress(&host->sim);
-        first->arrived(first, &host->sim);
-    }
+    net__accelerator_t *const accelerator = sim_alloc_lines(sizeof(*accelerator));
+    accelerator->host = host;
+    accelerator->number = number;
+    sim_timer_init(&accelerator->timer, timer_fired);
+    net__flit_node_init(net, &accelerator->base, &ops, config, name);
+    return &accelerator->base;
 }

@@ -142,12 +142,11 @@ net_packet_t *net__train_new(net__flit_node_t *node, net_put_t *put, uint32_t vc
     return packet;
 }
 
-void net__flit_send(net__flit_node_t *node, net_port_t *port, net_packet_t *packet)
+void net__flit_send(net__flit_node_t *node, net_port_t *port, net_packet_t *packet, uint32_t vc,
+                    uint32_t bytes)
 {
     sim_node_t *const sim = &node->node.sim;
     net__flit_port_t *const flits = &node->flits[port->index];
-    const uint32_t bytes = packet->frame_bytes;
-    const uint32_t vc = packet->priority;
     SIM_CHECK(flits->room_bytes[vc] >= bytes && sim->now_ps >= port->busy_until_ps);
     flits->room_bytes[vc] -= bytes;
     net_class_t *const class = port->classes[vc];
@@ -167,7 +166,7 @@ bool net__flit_send_queued(net__flit_node_t *node, net_port_t *port, net_queued_
             net__flit_may_send(node, port, vc, net_queue_head(port->classes[vc])->frame_bytes)) {
             *sent = net_queue_take(port, vc);
             port->turn = (uint8_t)vc;
-            net__flit_send(node, port, sent->packet);
+            net__flit_send(node, port, sent->packet, vc, sent->frame_bytes);
             return true;
         }
     }
@@ -234,6 +233,9 @@ static void add_digest(const sim_node_t *node, sim_digest_t *digest)
 static void destroy(sim_node_t *sim)
 {
     net__flit_node_t *const node = flit_node_of(sim);
+    if (node->ops->fini != NULL) {
+        node->ops->fini(node);
+    }
     sim_free(node->flits);
     net_node_fini(&node->node);
     sim_free(node);
