@@ -173,7 +173,12 @@ static void put(app__coming_t *coming, const app__local_t *way, uint64_t bytes)
         .kind = way->kind,
         .arrived = coming_put,
     };
-    net_put_send(host, &way->stream->packets, &coming->put);
+    if (way->members == 0) {
+        net_put_send(host, &way->stream->packets, &coming->put);
+    } else {
+        coming->put.pace_bps = way->kind == NET_PUT_SUM ? way->rate_bps : 0;
+        net_put_send_in_group(host, &way->stream->packets, &coming->put, way->key, way->members);
+    }
 }
 
 void app__coming_pass(app__coming_t *coming, const app__local_t *way, uint64_t bytes)

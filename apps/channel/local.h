@@ -75,9 +75,11 @@ typedef struct app__local {
     app__nvlink_t *link; // of the sender, or of the receiver
     app__passers_t *stream;
     uint32_t to;         // accelerator of the receiver
-    net_put_kind_t kind; // loads: the bytes come from `to`; the formula takes them as stores
-    uint64_t rate_bps;   // of the link; only without packets
+    net_put_kind_t kind; // loads: the bytes come from `to`. The formula knows stores alone
+    uint64_t rate_bps;   // of the link; with packets: of sums and messages that are spread
     uint32_t width;
+    uint64_t key;        // of the group, with packets: of sums and messages that are spread
+    uint32_t members;    // of the group
     sim_time_t delay_ps; // from the last byte's end of the link to the receiver, on an idle network
 } app__local_t;
 // Lets a message of so many bytes pass, and arrive. Where accelerators are nodes of the network,

@@ -95,9 +95,20 @@ collective="{collective: {$ring}}"
 run --set "traffic[0]=$collective"
 near "ring all-reduce" "$(value mean_us)" "$(calculate "14 * ($idle + 128 * 16 * 272 / 112.5e3)")" 1e-4
 
+# Reductions in switches: the pace of GPUs as with the formula, or the unit of the switch.
+nvls="{collective: {kind: all-reduce, bytes: 64MiB, algorithm: nvls, flows-max: 0}}"
+run --set "traffic[0]=$nvls" --set scale-up.model=formula
+formula=$(value mean_us)
+run --set "traffic[0]=$nvls"
+near "NVLS, beside the formula" "$(value mean_us)" "$formula" 0.03
+run --set "traffic[0]=$nvls" --set scale-up.reduce-rate=500Gbps
+near "NVLS, by the units of 4 switches" "$(value mean_us)" "$(calculate '7 * 67108864 / 250e3')" 0.03
+run --set "traffic[0]={collective: {kind: all-gather, bytes: 64MiB, algorithm: nvls, flows-max: 0}}"
+near "NVLS spreads" "$(value mean_us)" "$(calculate '7 / 8 * 67108864 / 450e3 * 17 / 16')" 0.12
+
 # Threads.
 for options in "$t.pattern=all-to-all" "$t.operation=load" scale-up.error-rate=0.01 \
-    scale-up.credits=16KiB "traffic[0]=$collective"; do
+    scale-up.credits=16KiB "traffic[0]=$collective" "traffic[0]=$nvls"; do
     digests=
     for threads in 1 2 4; do
         run --set "$options" --threads $threads

@@ -332,6 +332,19 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     app__coll_work_all(app__member_rank(to->member)->host);
 }
 
+// Makes a message one of those that the NVSwitch adds up or spreads: all of its number on the lane
+// that have the same receiver, or the same sender.
+static void set_group(const app__member_channel_t *channel, bool spreads, uint32_t number,
+                      app__local_t *way)
+{
+    const app__member_t *const member = channel->member;
+    const uint32_t common = spreads ? member->number : channel->peer;
+    const uint64_t place = (uint64_t)member->all->workload->app.index << 32 | member->group;
+    way->kind = spreads ? NET_PUT_SPREAD : NET_PUT_SUM;
+    way->key = sim_mix64(sim_mix64(place) ^ ((uint64_t)channel->lane << 32 | common)) ^ number;
+    way->members = member->all->groups[member->group].layout.per_node - 1;
+}
+
 // Sends a message to another rank of the host: over the sender's link, or over the receiver's if
 // the NVSwitch spreads it. Channels share a link.
 static void post_local(app__member_channel_t *channel, app__coll_message_t *message)
@@ -342,14 +355,20 @@ static void post_local(app__member_channel_t *channel, app__coll_message_t *mess
     app__port_t *const to_port = &workload->ports[to->member->rank->port_first];
     message->record = note_record(channel, message->bytes);
     app__coming_t *const coming = coming_begin(to, channel->posted++, local_arrived);
-    const app__local_t way = {
-        .link = (message->what & APP__STEP_SPREAD) != 0 ? &to_port->nvlink_in : &from_port->nvlink,
+    const bool packets = from_port->nvlink.packets != NULL;
+    const bool spreads = (message->what & APP__STEP_SPREAD) != 0;
+    const bool sums = (message->what & APP__STEP_SUM) != 0;
+    app__local_t way = {
+        .link = spreads && !packets ? &to_port->nvlink_in : &from_port->nvlink,
         .stream = &to->stream,
         .to = to_port->nvlink.accelerator,
         .rate_bps = message->local_bps,
         .width = app__member_width(channel->member),
         .delay_ps = workload->options.local_ps,
     };
+    if (packets && (spreads || sums)) {
+        set_group(channel, spreads, channel->posted - 1, &way);
+    }
     app__coming_pass(coming, &way, message->bytes);
 }
 

@@ -345,8 +345,7 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
                 .root = call->root,
                 .kind = barrier ? APP__COLL_ALL_REDUCE : call->kind,
                 .pxn = options->pxn,
-                .switched = all->workload->ranks[0].domain != NULL ||
-                            all->workload->ports[0].nvlink.packets != NULL,
+                .switched = all->workload->ranks[0].domain != NULL,
             },
     };
     set_channels(options, plan);

@@ -300,7 +300,7 @@ static void nvls_step(const app__program_t *program, uint32_t rank, uint32_t blo
     set_shard(step, channel, &spot, shard_of(program, &spot, spot.local), chunks);
     if (part == CONTRIBUTE) {
         set_shard(step, channel, &spot, shard_of(program, &spot, next), chunks);
-        step->what = APP__STEP_SEND;
+        step->what = APP__STEP_SEND | APP__STEP_SUM;
         step->send_peer = rank_of(program, spot.node, next);
     } else if (part == COLLECT) {
         set_shard(step, channel, &spot, shard_of(program, &spot, previous), chunks);
