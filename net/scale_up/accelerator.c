@@ -3,19 +3,35 @@
 // tell it what has arrived (docs/models/scale-up.md).
 #include "kernel/timer.h"
 #include "net/port_queue.h"
-#include "net/scale_up/flits.h"
+#include "net/scale_up/kinds.h"
 
 #define PACE_BURST_PS SIM_PS_PER_US // messages with a pace catch up with it within this time
 
-static net__accelerator_t *accelerator_of(net__flit_node_t *node)
+// An accelerator: it takes turns between the streams that have something to send.
+typedef struct accelerator {
+    net__flit_node_t base; // first
+    net_node_t *host;
+    uint32_t number;
+    // By port, and for any port: the stream that has sent last, behind which the round begins.
+    // NULL: nothing to send.
+    net_stream_t **latest;
+    bool any_first;       // messages for any port are next
+    sim_timer_t timer;    // of messages with a pace
+    sim_time_t paced_ps;  // when the next of them may be sent
+    uint64_t loads_bytes; // asked for and not here
+    sim_channel_t *to_host;
+    sim_time_t told_ps; // when the latest message reaches the host
+} accelerator_t;
+
+static accelerator_t *accelerator_of(net__flit_node_t *node)
 {
-    return (net__accelerator_t *)(void *)node;
+    return (accelerator_t *)(void *)node;
 }
 
 // -- rounds: streams take turns, and each port takes the next train
 
 // Returns the latest stream of the round of a port, or of those that may take any.
-static net_stream_t **round_of(const net__accelerator_t *accelerator, uint32_t port)
+static net_stream_t **round_of(const accelerator_t *accelerator, uint32_t port)
 {
     return &accelerator->latest[SIM_MIN(port, accelerator->base.node.port_count)];
 }
@@ -27,7 +43,7 @@ static uint32_t next_bytes(const net__flit_node_t *node, const net_stream_t *str
 }
 
 // Returns whether the next train of a stream may be sent or asked for now.
-static bool may_go(const net__accelerator_t *accelerator, const net_stream_t *stream)
+static bool may_go(const accelerator_t *accelerator, const net_stream_t *stream)
 {
     if (stream->kind == NET_PUT_LOAD) {
         return accelerator->loads_bytes == 0 ||
@@ -38,7 +54,7 @@ static bool may_go(const net__accelerator_t *accelerator, const net_stream_t *st
 }
 
 // Returns the stream of a round whose turn it is; NULL: none may send.
-static net_stream_t *next_of(const net__accelerator_t *accelerator, net_stream_t *latest)
+static net_stream_t *next_of(const accelerator_t *accelerator, net_stream_t *latest)
 {
     net_stream_t *stream = latest == NULL ? NULL : latest->next;
     while (stream != NULL && SIM_UNLIKELY(!may_go(accelerator, stream))) {
@@ -48,14 +64,14 @@ static net_stream_t *next_of(const net__accelerator_t *accelerator, net_stream_t
 }
 
 // Returns the stream that a port serves next: those for this port and those for any take turns.
-static net_stream_t *next_stream(net__accelerator_t *accelerator, const net_port_t *port)
+static net_stream_t *next_stream(accelerator_t *accelerator, const net_port_t *port)
 {
     net_stream_t *const own = next_of(accelerator, *round_of(accelerator, port->index));
     net_stream_t *const any = next_of(accelerator, *round_of(accelerator, NET_NO_PORT));
     return own == NULL || (any != NULL && accelerator->any_first) ? any : own;
 }
 
-static void enter(net__accelerator_t *accelerator, net_stream_t *stream)
+static void enter(accelerator_t *accelerator, net_stream_t *stream)
 {
     net_stream_t **const latest = round_of(accelerator, stream->port);
     stream->next = *latest == NULL ? stream : (*latest)->next;
@@ -65,7 +81,7 @@ static void enter(net__accelerator_t *accelerator, net_stream_t *stream)
     *latest = stream;
 }
 
-static void leave(net__accelerator_t *accelerator, net_stream_t *stream)
+static void leave(accelerator_t *accelerator, net_stream_t *stream)
 {
     net_stream_t **const latest = round_of(accelerator, stream->port);
     net_stream_t *before = *latest;
@@ -79,7 +95,7 @@ static void leave(net__accelerator_t *accelerator, net_stream_t *stream)
 // -- sending
 
 // Lets the first message of a stream take its turns.
-static void begin(net__accelerator_t *accelerator, net_stream_t *stream, net_put_t *put)
+static void begin(accelerator_t *accelerator, net_stream_t *stream, net_put_t *put)
 {
     const uint32_t ports = accelerator->base.node.port_count;
     stream->sending = put;
@@ -111,7 +127,7 @@ static void timer_fired(sim_node_t *node, sim_timer_t *timer)
 }
 
 // Notes a train of `bytes` of a stream with a pace.
-static void pace(net__accelerator_t *accelerator, const net_stream_t *stream, uint32_t bytes)
+static void pace(accelerator_t *accelerator, const net_stream_t *stream, uint32_t bytes)
 {
     sim_node_t *const sim = &accelerator->base.node.sim;
     const sim_time_t least_ps = sim->now_ps - SIM_MIN(sim->now_ps, PACE_BURST_PS);
@@ -123,7 +139,7 @@ static void pace(net__accelerator_t *accelerator, const net_stream_t *stream, ui
 }
 
 // Sends the next train of a stream.
-static void send_next(net__accelerator_t *accelerator, net_port_t *port, net_stream_t *stream,
+static void send_next(accelerator_t *accelerator, net_port_t *port, net_stream_t *stream,
                       uint32_t bytes)
 {
     net__flit_node_t *const node = &accelerator->base;
@@ -165,7 +181,7 @@ static void send_next(net__accelerator_t *accelerator, net_port_t *port, net_str
 
 static void serve(net__flit_node_t *node, net_port_t *port)
 {
-    net__accelerator_t *const accelerator = accelerator_of(node);
+    accelerator_t *const accelerator = accelerator_of(node);
     net_queued_t sent;
     if (port->down) {
         return;
@@ -192,7 +208,7 @@ static void serve(net__flit_node_t *node, net_port_t *port)
 
 static void take_put(net__flit_node_t *node, net_put_t *put)
 {
-    net__accelerator_t *const accelerator = accelerator_of(node);
+    accelerator_t *const accelerator = accelerator_of(node);
     net_stream_t *const stream = put->stream;
     put->next_sending = NULL;
     if (stream->sending != NULL) {
@@ -208,7 +224,7 @@ static void take_put(net__flit_node_t *node, net_put_t *put)
 // -- receiving
 
 // Tells the host that a message is complete when its last byte is there.
-static void complete(net__accelerator_t *accelerator, net_put_t *put, sim_time_t rest_ps)
+static void complete(accelerator_t *accelerator, net_put_t *put, sim_time_t rest_ps)
 {
     sim_node_t *const sim = &accelerator->base.node.sim;
     const sim_time_t time_ps = sim->now_ps + rest_ps + accelerator->base.config->memory_ps;
@@ -229,7 +245,7 @@ static void answer(net__flit_node_t *node, net_port_t *port, const net_packet_t 
 
 static void take_train(net__flit_node_t *node, net_port_t *ingress, net_packet_t *packet)
 {
-    net__accelerator_t *const accelerator = accelerator_of(node);
+    accelerator_t *const accelerator = accelerator_of(node);
     net_put_t *const put = packet->train.put;
     SIM_CHECK(packet->destination == accelerator->number);
     net__flit_free(node, ingress->index, packet->priority, packet->frame_bytes);
@@ -250,7 +266,7 @@ static void take_train(net__flit_node_t *node, net_port_t *ingress, net_packet_t
 
 static void built(net__flit_node_t *node)
 {
-    net__accelerator_t *const accelerator = accelerator_of(node);
+    accelerator_t *const accelerator = accelerator_of(node);
     net_node_t *const host = accelerator->host;
     sim_t *const sim = net_sim(node->node.net);
     const sim_time_t delay_ps = node->config->memory_ps;
@@ -277,7 +293,7 @@ static const net__flit_ops_t ops = {
 net__flit_node_t *net__accelerator_create(net_t *net, net_node_t *host, uint32_t number,
                                           const net_scale_up_config_t *config, const char *name)
 {
-    net__accelerator_t *const accelerator = sim_alloc_lines(sizeof(*accelerator));
+    accelerator_t *const accelerator = sim_alloc_lines(sizeof(*accelerator));
     accelerator->host = host;
     accelerator->number = number;
     sim_timer_init(&accelerator->timer, timer_fired);

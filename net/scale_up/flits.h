@@ -3,8 +3,6 @@
 #ifndef NET_SCALE_UP_FLITS_H
 #define NET_SCALE_UP_FLITS_H
 
-#include "kernel/map.h"
-#include "kernel/ring.h"
 #include "net/port.h"
 #include "net/scale_up.h"
 
@@ -46,66 +44,9 @@ struct net__flit_node {
     uint64_t credit_step_bytes; // freed bytes that are reported at once
 };
 
-// An accelerator: it takes turns between the streams that have something to send.
-typedef struct net__accelerator {
-    net__flit_node_t base; // first
-    net_node_t *host;
-    uint32_t number;
-    // By port, and for any port: the stream that has sent last, behind which the round begins. NULL:
-    // nothing to send.
-    net_stream_t **latest;
-    bool any_first;       // messages for any port are next
-    sim_timer_t timer;    // of messages with a pace
-    sim_time_t paced_ps;  // when the next of them may be sent
-    uint64_t loads_bytes; // asked for and not here
-    sim_channel_t *to_host;
-    sim_time_t told_ps; // when the latest message reaches the host
-} net__accelerator_t;
-
-// A train that the unit of a switch adds up.
-typedef struct net__added {
-    sim_time_t end_ps;
-    net_packet_t *packet;
-} net__added_t;
-
-// A switch: a queue for each port and virtual channel, and a unit that adds up.
-typedef struct net__flit_switch {
-    net__flit_node_t base;        // first
-    SIM_RING(net__added_t) added; // in the unit
-    sim_timer_t timer;            // of the first of them
-    sim_time_t unit_ps;           // when the unit is free
-    uint64_t unit_bps;
-} net__flit_switch_t;
-
-// Messages that a switch handles together.
-struct net_put_group {
-    uint64_t key;
-    uint64_t number; // which selects the switch of its first trains
-    uint32_t members;
-    uint32_t joined; // messages that are here: of the host
-    uint32_t ended;  // of them, those that have arrived
-    net_put_t **puts;
-    uint32_t *counts; // of the switches: by train of a sum, how many have come
-};
-
-// The accelerators and switches of a host.
-typedef struct net_accelerators {
-    const net_scale_up_config_t *config;
-    uint32_t count;
-    uint32_t switch_count;
-    net_node_t **nodes;             // accelerators, then switches
-    sim_channel_t **to_accelerator; // from the host, by number
-    sim_map_t groups;               // by key
-    uint64_t group_count;           // so far: groups take switches in turn
-} net_accelerators_t;
-
 // Fills in the first part of a node and registers it.
 void net__flit_node_init(net_t *net, net__flit_node_t *node, const net__flit_ops_t *ops,
                          const net_scale_up_config_t *config, const char *name);
-net__flit_node_t *net__accelerator_create(net_t *net, net_node_t *host, uint32_t number,
-                                          const net_scale_up_config_t *config, const char *name);
-net__flit_node_t *net__flit_switch_create(net_t *net, uint32_t accelerators,
-                                          const net_scale_up_config_t *config, const char *name);
 // Returns a train of a message with `payload_bytes` for a virtual channel. Requests of loads want
 // some bytes, and have no payload.
 net_packet_t *net__train_new(net__flit_node_t *node, net_put_t *put, uint32_t vc,

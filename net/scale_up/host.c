@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/scale_up/host.c - the accelerators of a host: building them, and the messages that its
 // programs hand to them (docs/models/scale-up.md).
-#include "net/scale_up/flits.h"
+#include "net/scale_up/kinds.h"
 
 #include <stdio.h>
 

@@ -5,15 +5,31 @@
 // A train of a message that is spread becomes one for each receiver. Trains of messages that are
 // added up pass a unit of the switch one after the other; the last one of its place in the messages
 // becomes the sum, which goes to their common receiver.
+#include "kernel/ring.h"
 #include "kernel/timer.h"
 #include "net/port_queue.h"
-#include "net/scale_up/flits.h"
+#include "net/scale_up/kinds.h"
 
 #define NO_INGRESS UINT16_MAX // of a train whose room behind a link is given back elsewhere
 
-static net__flit_switch_t *switch_of(net__flit_node_t *node)
+// A train that the unit of a switch adds up.
+typedef struct added {
+    sim_time_t end_ps;
+    net_packet_t *packet;
+} added_t;
+
+// A switch: a queue for each port and virtual channel, and a unit that adds up.
+typedef struct flit_switch {
+    net__flit_node_t base;   // first
+    SIM_RING(added_t) added; // in the unit
+    sim_timer_t timer;       // of the first of them
+    sim_time_t unit_ps;      // when the unit is free
+    uint64_t unit_bps;
+} flit_switch_t;
+
+static flit_switch_t *switch_of(net__flit_node_t *node)
 {
-    return (net__flit_switch_t *)(void *)node;
+    return (flit_switch_t *)(void *)node;
 }
 
 static void serve(net__flit_node_t *node, net_port_t *port)
@@ -64,7 +80,7 @@ static void spread(net__flit_node_t *node, net_port_t *ingress, net_packet_t *pa
 
 static void added(sim_node_t *sim, sim_timer_t *timer)
 {
-    net__flit_switch_t *const own = switch_of((net__flit_node_t *)(void *)sim);
+    flit_switch_t *const own = switch_of((net__flit_node_t *)(void *)sim);
     net__flit_node_t *const node = &own->base;
     net_packet_t *const packet = SIM_RING_POP(&own->added).packet;
     net_put_group_t *const group = packet->train.put->group;
@@ -80,7 +96,7 @@ static void added(sim_node_t *sim, sim_timer_t *timer)
 
 static void add(net__flit_node_t *node, net_port_t *ingress, net_packet_t *packet)
 {
-    net__flit_switch_t *const own = switch_of(node);
+    flit_switch_t *const own = switch_of(node);
     const sim_time_t now_ps = node->node.sim.now_ps;
     packet->ingress_port = ingress->index;
     own->unit_ps =
@@ -88,7 +104,7 @@ static void add(net__flit_node_t *node, net_port_t *ingress, net_packet_t *packe
     if (SIM_RING_COUNT(&own->added) == 0) {
         sim_timer_arm(&node->node.sim, &own->timer, own->unit_ps);
     }
-    SIM_RING_PUSH(&own->added, (net__added_t){own->unit_ps, packet});
+    SIM_RING_PUSH(&own->added, (added_t){own->unit_ps, packet});
 }
 
 static void take_train(net__flit_node_t *node, net_port_t *ingress, net_packet_t *packet)
@@ -112,7 +128,7 @@ static const net__flit_ops_t ops = {.train = take_train, .serve = serve, .fini =
 net__flit_node_t *net__flit_switch_create(net_t *net, uint32_t accelerators,
                                           const net_scale_up_config_t *config, const char *name)
 {
-    net__flit_switch_t *const own = sim_alloc_lines(sizeof(*own));
+    flit_switch_t *const own = sim_alloc_lines(sizeof(*own));
     const uint64_t link_bps = net_scale_up_rate_bps(config) / net_scale_up_switches(config);
     own->unit_bps = config->reduce_bps == SIM_AUTO ? accelerators * link_bps : config->reduce_bps;
     sim_timer_init(&own->timer, added);
