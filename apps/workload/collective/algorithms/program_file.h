@@ -28,7 +28,7 @@ typedef enum app__step_bits {
     APP__STEP_FINAL = 64, // the receiver does not send on what this step sends
     // The NVSwitch spreads the data to all ranks of the node: each receiver's link bounds it.
     APP__STEP_SPREAD = 128,
-    APP__STEP_SIGNAL = 256, // the message has no chunks, and APP__SIGNAL_BYTES
+    APP__STEP_SIGNAL = 256,  // the message has no chunks, and APP__SIGNAL_BYTES
     APP__STEP_PACKETS = 512, // half of the message's bytes are flags: MSCCL++'s packets
     APP__STEP_SUM = 1024     // the NVSwitch adds the message to those of the other ranks
 } app__step_bits_t;
