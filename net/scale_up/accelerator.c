@@ -104,7 +104,7 @@ static void begin(accelerator_t *accelerator, net_stream_t *stream, net_put_t *p
     stream->from = put->from;
     stream->to = put->to;
     stream->kind = put->kind;
-    stream->port = put->group == NULL ? NET_NO_PORT : (uint16_t)(put->group->number % ports);
+    stream->port = (uint16_t)(put->group == NULL ? NET_NO_PORT : put->group->number % ports);
     enter(accelerator, stream);
 }
 
