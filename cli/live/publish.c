@@ -47,7 +47,7 @@ const live_counter_t live__counters[] = {
 uint64_t live__read(const live_counter_t *counter, const net_port_t *port, unsigned class_number,
                     sim_time_t now_ps)
 {
-    const uint8_t classes = counter->by_class ? (uint8_t)(1u << class_number) : UINT8_MAX;
+    const uint8_t classes = (uint8_t)(counter->by_class ? 1u << class_number : UINT8_MAX);
     return net_port_metric_read(net_port_metric_find(counter->metric), port, classes, now_ps) /
            counter->divisor;
 }
