@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/programs/spawn.c - children of posix_spawn() and popen(). Prints what they print and their
+// ends; a child sleeps for 1 ms of simulated time.
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static double now_ms(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+static void spawn(const char *script)
+{
+    char words[][8] = {"sh", "-c"};
+    char *copy = strdup(script);
+    char *const list[] = {words[0], words[1], copy, NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    pid_t child = 0;
+    int status = 0;
+    char text[64] = "";
+    if (pipe(ends) != 0) {
+        exit(1);
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    const int error = posix_spawnp(&child, "sh", &actions, NULL, list, environ);
+    close(ends[1]);
+    const ssize_t got = error == 0 ? read(ends[0], text, sizeof text - 1) : 0;
+    text[got < 0 ? 0 : got] = '\0';
+    const int found = error == 0 && waitpid(child, &status, 0) == child;
+    printf("spawn: error %d, child %d, \"%s\", status %d\n", error, found,
+           strtok(text, "\n") == NULL ? "" : text, WEXITSTATUS(status));
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[0]);
+    free(copy);
+}
+
+int main(void)
+{
+    char line[64] = "";
+    char *none[] = {line, NULL};
+    pid_t child;
+    spawn("echo spawned; exit 3");
+    printf("missing: %d\n", posix_spawn(&child, "/nowhere/at/all", NULL, NULL, none, environ));
+    const double before_ms = now_ms();
+    FILE *in = popen("sleep 0.001; cat /proc/sys/kernel/hostname; exit 4", "r");
+    if (in == NULL || fgets(line, sizeof line, in) == NULL) {
+        return 1;
+    }
+    const int status = pclose(in);
+    line[strcspn(line, "\n")] = '\0';
+    printf("popen: \"%s\", status %d, %s\n", line, WEXITSTATUS(status),
+           now_ms() - before_ms >= 1 ? "after 1 ms" : "at once");
+    fflush(stdout);
+    FILE *out = popen("cat", "w");
+    if (out == NULL) {
+        return 1;
+    }
+    fprintf(out, "written to cat\n");
+    return pclose(out) == 0 ? 0 : 1;
+}

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# labels: plain
+# tests/programs/test_programs_spawn.sh - children of posix_spawn() and popen() are part of the simulation.
+#
+# Goal: spawn.c prints what its children do, on two hosts, and its children's sleep takes simulated time.
+set -eu
+. tests/script.sh
+
+[ -e "$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1" ] &&
+    cc -D_GNU_SOURCE -O1 tests/programs/spawn.c -o "$work/spawn" 2>/dev/null || {
+    echo "skipped: a compiler or the library of programs is not there"
+    exit 77
+}
+cat >"$work/spawn.yaml" <<END
+topology:
+  star: {hosts: 2}
+traffic:
+  - programs:
+      - {host: host0, command: "$work/spawn"}
+      - {host: host1, command: "$work/spawn"}
+END
+within 60 "$ROCESIM" run "$work/spawn.yaml" --programs -o "$work/out" >"$work/log" 2>&1 || {
+    cat "$work/log" "$work"/out/programs/*
+    fail "spawn.c ended with another status than 0"
+}
+for host in 0 1; do
+    cat >"$work/expected" <<END
+spawn: error 0, child 1, "spawned", status 3
+missing: 2
+popen: "host$host", status 4, after 1 ms
+written to cat
+END
+    diff "$work/expected" "$work/out/programs/host$host-0.out" || fail "host$host: other output than expected"
+done
+exit $((failures > 0))
