@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/sessions/astra/overlay_main.cc NETWORK.yml - uses the overlay of LLMServingSim as its main
 // does: each NPU sends 64 KiB to the next one, and time passes when nothing is left to happen.
+#include "congestion_aware/CongestionAwareNetworkApi.hh"
 #include <astra-network-analytical/common/EventQueue.h>
 #include <astra-network-analytical/common/NetworkParser.h>
 #include <astra-network-analytical/congestion_aware/Helper.h>
-#include "congestion_aware/CongestionAwareNetworkApi.hh"
 
 #include <cstdio>
 
