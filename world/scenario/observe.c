@@ -217,10 +217,8 @@ static sim_err_t check_on(const world_series_t *series, const world_place_t *pla
     if (series->config.on == WORLD_ON_TIME || name == NULL) {
         return SIM_OK;
     }
-    return world_fail(
-        error, SIM_ERR_INVALID, place, "%s %s, expected 'every' without 'on: change'", name,
-        series->transport_metric != NULL ? "is only sampled"
-                                         : "belongs to an interval and has no changes");
+    return world_fail(error, SIM_ERR_INVALID, place,
+                      "%s is only sampled, expected 'every' without 'on: change'", name);
 }
 
 static sim_err_t check_class(const world_series_t *series, const world_place_t *place,

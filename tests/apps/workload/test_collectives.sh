@@ -86,7 +86,7 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 row=$(sed -n '/"name": "send-recv"/,/}/p' "$work/out/summary.json" | tr -d ' \n')
 echo "$row" | grep -q '"count":3,"bytes":1000000,"ranks":4,' || fail "no row of send-recv: $row"
-echo "$row" | sed 's/.*"mean_us":\([0-9.]*\).*_per_s":\([0-9.]*\).*/\1 \2/' |
+echo "$row" | sed 's/.*"mean_us":\([0-9.]*\).*"busbw_gbytes_per_s":\([0-9.]*\).*/\1 \2/' |
     awk '{ d = 1e3 / $1 / $2 - 1; exit !(d < 1e-6 && d > -1e-6 && $1 > 20 && $1 < 60) }' ||
     fail "bandwidth of send-recv: $row"
 [ "${failures:-0}" = 0 ]

@@ -90,7 +90,7 @@ grep -q "\"digest\": \"$(digest "$work/a")\"" "$work/stdout" || fail "--json pri
 says "without -o DIR none is written" "a run without -o"
 expect 0 "until" "$ROCESIM" run $here/quickstart.yaml --until 10us -o "$work/u"
 grep -q '"ended": "until"' "$work/u/summary.json" || fail "until is not said"
-grep -q ',unfinished$' "$work/u/flows.csv" || fail "unfinished flows are not said"
+grep -q ',unfinished,network$' "$work/u/flows.csv" || fail "unfinished flows are not said"
 expect 0 "compare" "$ROCESIM" compare "$work/a" "$work/u"
 grep -q "slowdown p50" "$work/stdout" || fail "compare prints no slowdown"
 [ "$(grep -c '^note: FCT and slowdown of u are those of ' "$work/stdout")" -eq 1 ] &&
@@ -161,11 +161,11 @@ expect 0 "failing flows" "$ROCESIM" run "$work/dead.yaml" -o "$work/dead"
 grep -q 'flows  *1 of 2 completed, 1 FAILED$' "$work/stdout" || fail "failed flows are not said"
 grep -q '^    "failed": 1,$' "$work/dead/summary.json" || fail "flows.failed is not 1"
 grep -q '^    "completed": 1,$' "$work/dead/summary.json" || fail "flows.completed is not 1"
-grep -q '^0,.*,1000,,,[0-9.]*,,.*,transport retry limit exceeded$' "$work/dead/flows.csv" ||
+grep -q '^0,.*,1000,,,[0-9.]*,,.*,transport retry limit exceeded,network$' "$work/dead/flows.csv" ||
     fail "the status of a failed flow"
-grep -q '^1,.*,success$' "$work/dead/flows.csv" || fail "the status of its neighbour"
+grep -q '^1,.*,success,network$' "$work/dead/flows.csv" || fail "the status of its neighbour"
 expect 0 "before they fail" "$ROCESIM" run "$work/dead.yaml" -o "$work/dead" --until 1ms
-grep -q '^0,.*,unfinished$' "$work/dead/flows.csv" || fail "an unfinished flow is said to be failed"
+grep -q '^0,.*,unfinished,network$' "$work/dead/flows.csv" || fail "an unfinished flow is said to be failed"
 grep -q '^    "failed": 0,$' "$work/dead/summary.json" || fail "flows.failed is not 0"
 
 # A run cut within its first frame: nobody used more than there was, and what has no values is said
