@@ -349,7 +349,8 @@ static void sleep_and_wake(void)
 static void try_others(void)
 {
     // NOLINTNEXTLINE(cert-env33-c)
-    EXPECT(popen("true", "r") == NULL && errno == ENOSYS);
+    FILE *const child = popen("true", "r");
+    EXPECT(child != NULL && pclose(child) == 0);
     // NOLINTNEXTLINE(cert-env33-c)
     EXPECT(system("exit 2") == 2 << 8);
     EXPECT(socket(AF_INET, SOCK_DGRAM, 0) == -1 && errno == EPROTONOSUPPORT);

@@ -45,7 +45,11 @@ if command -v ib_write_bw >/dev/null; then
             programs.environment="ROCESIM_PROGRAM_TSC=$way" >"$work/$way.log" 2>&1 ||
             fail "ib_write_bw failed with the way to simulate rdtsc: $way"
     done
-    diff "$work/trap/programs/host1-0.out" "$work/rewrite/programs/host1-0.out" ||
+    # The library that rewrites takes memory of its own, so that buffers lie elsewhere.
+    for way in trap rewrite; do
+        sed 's/VAddr.*//' "$work/$way/programs/host1-0.out" >"$work/$way.out"
+    done
+    diff "$work/trap.out" "$work/rewrite.out" ||
         fail "the two ways to simulate rdtsc show different times"
 fi
 exit $((failures > 0))
