@@ -54,6 +54,7 @@ static sim_node_t *node_of(const struct net_retry *retry)
 
 static entry_t *entry(const struct net_retry *retry, uint64_t number)
 {
+    SIM_CHECK(retry->capacity > 0);
     return &retry->entries[number % retry->capacity];
 }
 

@@ -593,7 +593,7 @@ const steps = {
 
     async packets() {
         await go(ada, `run/${first_run}?tab=packets`);
-        const record = ada.getByRole("button", { name: "Run again and record packets" });
+        const record = ada.getByRole("button", { name: "Run again and record" });
         await ada.locator(".map-canvas").or(record).first().waitFor();
         if (await record.isVisible()) {
             await record.click();

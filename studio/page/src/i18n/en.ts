@@ -633,7 +633,7 @@ export const en = {
     },
     report: {
         share_percent: "share of all, %",
-        record: "Run again and record it",
+        record: "Run again and record",
         not_recorded: "This run has not recorded what this chart shows. A new run of the same scenario can.",
         tracks_cut: (n: string, all: string) =>
             `The first ${n} of ${all} operations of this time are drawn. Drag to choose a shorter time.`,
@@ -716,7 +716,6 @@ export const en = {
         none_text: (n: string) =>
             `A new run of the same scenario can record the first ${n} frames on its links. ` +
             "Then this view shows how they move. Results stay the same.",
-        record: "Run again and record packets",
         record_order: "Record packets, to show how they move",
     },
     plot: {

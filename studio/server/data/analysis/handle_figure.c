@@ -205,7 +205,7 @@ static char *why_not(const drawing_t *drawing)
 
 static bool is_kind(const char *kind)
 {
-    for (size_t i = 0; kind != NULL && i < SIM_COUNT_OF(kinds); i++) {
+    for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
         if (strcmp(kinds[i], kind) == 0) {
             return true;
         }
@@ -229,7 +229,7 @@ static int answer_figure(studio_request_t *request, studio_response_t *response,
         i++;
     }
     const bool trace = strcmp(format, "trace") == 0;
-    const bool known = kind != NULL && trace ? strcmp(kind, TRACE) == 0 : is_kind(kind);
+    const bool known = kind != NULL && (trace ? strcmp(kind, TRACE) == 0 : is_kind(kind));
     if (i == SIM_COUNT_OF(formats) || !known || (trace && sources->count != 1)) {
         return studio_response_error(
             response, 400,
