@@ -26,7 +26,7 @@
 #define IN_FLIGHT 16u
 #define DEVICES_MAX 8
 
-// What each side says of a queue pair. A client that has no more to write says 0.
+// Numbers that each side sends about a queue pair. A client that has no more to write says 0.
 typedef struct side {
     uint32_t device; // number among the devices of its machine
     uint32_t qp_num;

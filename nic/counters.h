@@ -45,7 +45,7 @@ typedef struct nic_counter_info {
 } nic_counter_info_t;
 extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name
 
-// What the NIC's port has counted so far, over all classes.
+// Counts of the NIC's port so far, over all classes.
 typedef struct nic_port_counters {
     uint64_t tx_packets; // frames of any kind
     uint64_t rx_packets;

@@ -38,7 +38,7 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".pattern", ENUM, config_t, pattern,
              .default_text = "all-to-all",
              .choices = "pair|ring|incast|scatter|all-to-all|permutation",
-             .help = "who sends to whom; pair: 0 to 1; ring: each to the next; incast: all others "
+             .help = "pattern of the transfers between accelerators; pair: 0 to 1; ring: each to the next; incast: all others "
                      "to 0; scatter: 0 to all others; all-to-all: each to all others, beginning "
                      "with the next; permutation: each to another one, at random"),
     SIM_ATTR(PREFIX ".operation", ENUM, config_t, operation,

@@ -4,7 +4,7 @@
 // All streams get the same share of the time. The share grows by dt / n while n streams have
 // messages, and a message has passed when the share reaches its end: that of the message before it
 // plus the time that it takes alone. So a message that comes or passes changes no other's end.
-// Where accelerators are nodes of the network (net/scale_up.h), messages pass there instead.
+// If accelerators are nodes of the network (net/scale_up.h), messages pass there instead.
 #include "apps/channel/local.h"
 
 #include "kernel/base.h"

@@ -12,7 +12,7 @@
     X(ttft_rps, REAL, "1/s", false, "requests per second within the multiple of ttft-goal") \
     X(tpot_rps, REAL, "1/s", false, "requests per second within the multiple of tpot-goal")
 // clang-format on
-// How many requests would be within other goals.
+// Number of requests that would be within other goals.
 typedef struct app__serving_goal {
     APP__SERVING_GOAL_ROWS(APP__MEMBER)
 } app__serving_goal_t;

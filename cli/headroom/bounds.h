@@ -7,7 +7,7 @@
 
 #include "kernel/base.h"
 
-// What decides how much a lossless class of a port needs.
+// Numbers that decide how much buffer a lossless class of a port needs.
 typedef struct cli_port_needs {
     uint64_t rate_bps;
     sim_time_t delay_ps;    // of the cable, one way

@@ -29,7 +29,7 @@ typedef struct probe_run {
     sim_time_t release_ps;
     sim_time_t until_ps;
     sim_time_t back_ps; // when c begins
-    // What happened.
+    // Results of the probe.
     const net_port_t *port;
     sim_time_t back_begun_ps; // begin of the last frame to a
     sim_time_t xoff_ps;       // first decision to pause; 0: none

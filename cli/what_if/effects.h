@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-// What breaks, a bit each; a higher bit is worse.
+// Kinds of damage, a bit each; a higher bit is worse.
 typedef enum cli_effect_break {
     CLI_BREAK_SLOW = 1,        // the worst FCT is 10 % longer
     CLI_BREAK_PAUSES = 2,      // PFC stops ports 10 % longer

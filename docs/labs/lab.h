@@ -25,7 +25,7 @@ typedef struct lab_device {
     struct ibv_cq *cq;
 } lab_device_t;
 
-// What a side says of itself.
+// Numbers that a side sends about itself.
 typedef struct lab_side {
     uint64_t address; // of its registered memory
     uint32_t rkey;

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-// How a protocol packs messages.
+// The rules by which a protocol packs messages.
 typedef struct protocol {
     uint64_t rate_bps;     // of an accelerator in one direction
     uint64_t switches;     // that an accelerator is linked to

@@ -120,7 +120,7 @@ const results_page_t results_pages[] = {
                   {"block_hit_rate", "share of blocks found in caches"}, {"recovery_ms", "time to recover from a fault"},
                   {"failed", "failed requests"}, {"retried", "retried slices"}},
         .charts = {
-            {.kind = "parts", .title = "Stages of a prompt", .help = "Mean times.",
+            {.kind = "parts", .title = "Stages of a prompt", .help = "Mean time of each stage.",
              .values = {{"wait_ms", "wait"}, {"compute_ms", "prefill"}, {"send_ms", "transfer"}, {"decode_ms", "decoding"}}},
             {.kind = "cdf", .title = "Time to first token", .log = "x", .x_label = "time", .values = {{"ttft_cdf", "time to first token"}}},
             {.kind = "cdf", .title = "Transfers", .log = "x", .x_label = "time", .values = {{"transfer_cdf", "transfer"}}},

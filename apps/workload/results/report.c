@@ -309,7 +309,9 @@ static const sim_report_row_t kind_rows[] = {KIND_ROWS(KIND)};
 static const sim_report_table_t kind_report = APP__TABLE(kind_rows, by_kind_t);
 
 // The times of a rank, or of a chain of operations.
-#define SHARE_ROWS(X) X(compute, REAL, "", false, "computations") KIND_ROWS(X)
+#define SHARE_ROWS(X) \
+    X(compute, REAL, "", false, "time in which the rank or chain computes") \
+    KIND_ROWS(X)
 typedef struct share {
     SHARE_ROWS(APP__MEMBER)
 } share_t;
@@ -321,11 +323,11 @@ static const sim_report_table_t share_report = APP__TABLE(share_rows, share_t);
     X(rank, U64, "", false, "number of the rank") \
     X(host, STRING, "", false, "name of the rank's host") \
     X(compute, REAL, "ms", false, "time in which the rank computed") \
-    X(tp, REAL, "ms", false, "time in which it waited for tensor parallelism") \
-    X(pp, REAL, "ms", false, "likewise for pipeline parallelism") \
-    X(dp, REAL, "ms", false, "likewise for data parallelism") \
-    X(ep, REAL, "ms", false, "likewise for expert parallelism") \
-    X(cp, REAL, "ms", false, "likewise for context parallelism") \
+    X(tp, REAL, "ms", false, "time in which the rank waited for tensor parallelism") \
+    X(pp, REAL, "ms", false, "time in which the rank waited for pipeline parallelism") \
+    X(dp, REAL, "ms", false, "time in which the rank waited for data parallelism") \
+    X(ep, REAL, "ms", false, "time in which the rank waited for expert parallelism") \
+    X(cp, REAL, "ms", false, "time in which the rank waited for context parallelism") \
     X(other, REAL, "ms", false, "other time without computation")
 typedef struct rank_row {
     RANK_ROWS(APP__MEMBER)

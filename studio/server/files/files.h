@@ -26,7 +26,7 @@ const char *studio_files_path_refuse(const char *path);
 // The folder may be missing.
 char *studio_files_folder(const studio_t *studio, const char *user, const char *below);
 
-// What a user has: bytes in whole blocks, and the number of files and folders.
+// Files of a user: bytes in whole blocks, and the number of files and folders.
 typedef struct studio_files_use {
     uint64_t bytes;
     uint64_t count;

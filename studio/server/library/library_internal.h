@@ -32,7 +32,7 @@ struct studio_library {
     size_t capacity;
 };
 
-// What a process that checks something printed.
+// Output of a process that checks something.
 typedef struct studio__answer {
     char *text; // freed with sim_free; no zero follows it
     size_t length;

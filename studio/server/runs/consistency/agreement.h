@@ -15,7 +15,7 @@
 SIM_MUST_CHECK sim_err_t studio_agreement_before(const char *data, bool adopt,
                                                  sim_message_t *message);
 
-// What the database and the folders say differently.
+// Differences between the database and the folders.
 typedef struct studio_agreement {
     char **findings; // one line each, for people
     size_t finding_count;

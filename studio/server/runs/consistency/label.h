@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/runs/consistency/label.h - the file run.json in a run's folder.
 //
-// It holds what the database knows of the run when it is ordered. With it a run can be taken in
+// The label holds what the
+// database knows of the run when it is ordered. With it a run can be taken in
 // whose entry in the database is lost.
 #ifndef STUDIO_SERVER_RUNS_CONSISTENCY_LABEL_H
 #define STUDIO_SERVER_RUNS_CONSISTENCY_LABEL_H

@@ -12,7 +12,7 @@
 
 typedef struct studio_numbers studio_numbers_t;
 
-// What the file and the database both know.
+// Numbers that both the file and the database have.
 typedef struct studio_mark {
     char identity[33]; // of the database, 32 hexadecimal digits; "": none yet
     int64_t starts;    // of the server
