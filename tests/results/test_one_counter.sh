@@ -26,7 +26,7 @@ sed -i '/^    {.name = "ecn_marked_again"/i\
      .column = "ecn_seen_prio%u", .by_class = "ecn_seen",\
      .total = {.group = "ecn", .field = "ecn_seen", .label = "packets seen",\
                .line = "ECN", .words = "packets seen", .swept = true}},' net/link/port_fields.c
-sed -i 's|^    egress->counted = 1;|&\n    egress->rare->ecn_seen[priority]++;|' net/switch_model.h
+sed -i 's|^    egress->counted = 1;|&\n    egress->rare->ecn_seen[priority]++;|' net/marking.h
 changed=0
 for file in net/*.h net/*/*.c; do
     cmp -s "$file" "$root/$file" || changed=$((changed + 1))
