@@ -138,8 +138,8 @@ static const sim_attr_t link_attrs[] = {
                      "place of its switch.pfc.headroom; auto: that one"),
     SIM_ATTR("link.flow-control", ENUM, net_link_config_t, flow_control,
              .default_text = "pfc", .choices = "pfc|cbfc|none",
-             .help = "how a receiver holds back lossless classes; pfc: by pauses; cbfc: by credits "
-                     "of Ultra Ethernet (docs/models/link-layer.md); none: not at all"),
+             .help = "how a receiver holds back lossless classes; pfc: by pauses; "
+                     "cbfc: by the credits of Ultra Ethernet (docs/models/link-layer.md); none: not at all"),
     SIM_ATTR("link.cbfc.credit-size", BYTES, net_link_config_t, credit_bytes,
              .default_text = "128", .min_text = "32", .max_text = "2048",
              .help = "bytes of the receiver's buffer that a credit stands for, a power of two; a "
@@ -150,7 +150,7 @@ static const sim_attr_t link_attrs[] = {
                      "needs for its full rate"),
     SIM_ATTR("link.cbfc.update-spacing", BYTES, net_link_config_t, cf_spacing_bytes,
              .default_text = "6400", .min_text = "800", .max_text = "1MB",
-             .help = "least link time between two CF_Updates, in bytes"),
+             .help = "minimum link time between two CF_Updates, in bytes"),
     SIM_ATTR("link.cbfc.repeat-spacing", BYTES, net_link_config_t, cf_repeat_bytes,
              .default_text = "256KiB", .min_text = "16KiB", .max_text = "1MiB",
              .help = "link time after which a CF_Update that may have been lost is repeated, in "
@@ -173,7 +173,7 @@ static const sim_attr_t link_attrs[] = {
                      "round trips of the link and 500 ns"),
     SIM_ATTR("link.llr.ack-spacing", BYTES, net_link_config_t, llr_spacing_bytes,
              .default_text = "2048", .min_text = "400", .max_text = "16384",
-             .help = "least link time between two acknowledgements of link layer retry, in bytes"),
+             .help = "minimum link time between two acknowledgements of link layer retry, in bytes"),
 };
 
 static const sim_attr_t switch_attrs[] = {

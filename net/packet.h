@@ -125,7 +125,7 @@ typedef struct net_packet {
             bool contents : 1;    // its payload is at net_packet_aside; 0: all zeros
             bool addressed : 1;   // a WRITE that has a RETH whatever its opcode
         };
-        // Of a control message. So it needs only this line, and its flags stay 0.
+        // The fields of a control message: it needs only this line, and its flags stay 0.
         net_pfc_t pfc;
         net_counts_t counts;
         struct {

@@ -275,8 +275,8 @@ static json_t *notes_json(const explain_t *explain)
     world_text_t time;
     if (explain->events_left_out > 0) {
         add_note(notes, sim_format("events.csv ends at %s: it leaves out %" PRIu64
-                                   " event%s (outputs.events-max), so pauses and drops below are "
-                                   "of the time before",
+                                   " event%s (outputs.events-max), so pauses and drops below "
+                                   "happened before it ends",
                                    world_format_time(&time, explain->events_end_ps),
                                    explain->events_left_out, sim_plural(explain->events_left_out)));
     }

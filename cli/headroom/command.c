@@ -180,7 +180,7 @@ static sim_err_t measure(headroom_t *headroom, const world_t *world, world_error
         kind->least_bytes = SIM_MAX(cli_headroom_any_bytes(&kind->needs),
                                     SIM_MAX(kind->full.headroom_bytes, kind->odd.headroom_bytes));
     }
-    // What remains in the list are the unsafe ports.
+    // The list keeps the unsafe ports.
     size_t kept = 0;
     for (size_t i = 0; i < headroom->unsafe_count && result == SIM_OK; i++) {
         const kind_t *const kind = &headroom->kinds[headroom->unsafes[i].kind];
@@ -243,7 +243,8 @@ static void print(const headroom_t *headroom)
                headroom->unsafes[i].port, kind->given_bytes, kind->least_bytes - kind->given_bytes);
     }
     if (headroom->unsafe_count > NAMED_MAX) {
-        printf("  and %zu more, which --json prints\n", headroom->unsafe_count - NAMED_MAX);
+        printf("  %zu more ports are unsafe; --json prints all\n",
+               headroom->unsafe_count - NAMED_MAX);
     }
 }
 

@@ -110,7 +110,9 @@ void cli_what_if_print(const cli_what_if_t *what_if, FILE *out)
         }
     }
     if (broken > shown) {
-        fprintf(out, "and %zu more, which --json prints and -o DIR writes to DIR/what-if.csv\n",
+        fprintf(out,
+                "%zu more changes break something; --json prints all, -o DIR writes all to "
+                "DIR/what-if.csv\n",
                 broken - shown);
     }
 }

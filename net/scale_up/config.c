@@ -45,8 +45,8 @@ static const sim_attr_t attrs[] = {
                      "switches are nodes of the network"),
     SIM_ATTR("scale-up.protocol", ENUM, net_scale_up_config_t, protocol,
              .default_text = "nvlink", .choices = "nvlink|ualink|sue",
-             .help = "headers and flits of packets between accelerators, and the defaults of rates "
-                     "and switches"),
+             .help = "protocol between accelerators, which decides headers, flits, and the defaults of "
+                     "rates"),
     SIM_ATTR("scale-up.accelerators", COUNT, net_scale_up_config_t, accelerators,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "4096",
              .help = "number of accelerators of each host; auto: one for each of its NICs"),
@@ -69,8 +69,8 @@ static const sim_attr_t attrs[] = {
                      "direction"),
     SIM_ATTR("scale-up.packet", BYTES, net_scale_up_config_t, packet_bytes,
              .default_text = "256", .min_text = "16", .max_text = "4096",
-             .help = "payload of a packet between accelerators; 256: the largest request of NVLink "
-                     "and UALink, and how much SUE aggregates"),
+             .help = "payload of a packet between accelerators; 256: the largest "
+                     "request of NVLink and UALink, which SUE aggregates to, too"),
     SIM_ATTR("scale-up.train", BYTES, net_scale_up_config_t, train_bytes,
              .auto_ok = true, .default_text = "auto", .min_text = "16", .max_text = "32KiB",
              .help = "payload of consecutive packets of one message that are simulated as one; "
@@ -89,8 +89,7 @@ static const sim_attr_t attrs[] = {
                      "twice scale-up.delay"),
     SIM_ATTR("scale-up.loads", BYTES, net_scale_up_config_t, loads_bytes,
              .default_text = "1MiB", .min_text = "256", .max_text = "1GiB",
-             .help = "maximum number of bytes that an accelerator has asked others for by loads "
-                     "and not got yet"),
+             .help = "maximum number of bytes of loads for which an accelerator waits at one time"),
     SIM_ATTR("scale-up.reduce-rate", RATE, net_scale_up_config_t, reduce_bps,
              .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps",
              .help = "rate at which the unit of a scale-up switch takes data that it adds up; "

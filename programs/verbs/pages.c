@@ -112,7 +112,7 @@ static bool parse_mapping(const char *line, mapping_t *mapping)
                            .device_major = major,
                            .device_minor = minor,
                            .shared = flags[3] == 's',
-                           // Of System V segments, those with the key IPC_PRIVATE.
+                           // System V segments count here if their key is IPC_PRIVATE.
                            .anonymous_shared = strncmp(name, "/dev/zero", 9) == 0 ||
                                                strncmp(name, "/SYSV00000000", 13) == 0,
                            .huge = strncmp(name, "/anon_hugepage", 14) == 0,

@@ -10,13 +10,13 @@ int studio_take_place(studio_request_t *request, studio_response_t *response, st
 {
     const studio_t *const studio = studio_request_studio(request);
     const char *const folder = studio_body_text(request, "folder", STUDIO_FILE_PATH_BYTES_MAX);
-    place->library = studio_body_text(request, "library", 512);
+    place->entry = studio_body_text(request, "library", 512);
     place->folder = folder == NULL ? "" : folder;
-    if (place->library != NULL && studio_library_yaml(studio->library, place->library) == NULL) {
+    if (place->entry != NULL && studio_library_yaml(studio->library, place->entry) == NULL) {
         return studio_response_error(response, 404, "library: the library has no such scenario");
     }
     if (place->folder[0] != '\0' &&
-        (place->library != NULL || studio_files_path_refuse(place->folder) != NULL)) {
+        (place->entry != NULL || studio_files_path_refuse(place->folder) != NULL)) {
         return studio_response_error(response, 400,
                                      "folder: expected a folder of your files, and no library");
     }

@@ -6,8 +6,8 @@
 #include "studio/server/http/route.h"
 
 typedef struct studio_place {
-    const char *library; // beside this scenario of the library; or NULL
-    const char *folder;  // otherwise in this folder of the user's own files; "": the top
+    const char *entry;  // beside this scenario of the library; or NULL
+    const char *folder; // otherwise in this folder of the user's own files; "": the top
 } studio_place_t;
 
 // Reads the members library and folder of a request; returns 0 or the status of the answer.

@@ -68,8 +68,8 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
     if (status != 0) {
         return status;
     }
-    if (*yaml == NULL && place->library != NULL) {
-        *yaml = studio_library_yaml(studio->library, place->library);
+    if (*yaml == NULL && place->entry != NULL) {
+        *yaml = studio_library_yaml(studio->library, place->entry);
     }
     if (*yaml == NULL) {
         return studio_response_error(response, 400,

@@ -220,7 +220,7 @@ int studio__check_run(studio_library_t *library, int64_t user, const char *const
 static char *start_of(const studio_t *studio, const studio_user_t *user,
                       const studio_place_t *place)
 {
-    if (place->library == NULL) {
+    if (place->entry == NULL) {
         char *const own = studio_files_folder(studio, user->name, place->folder);
         char *const whole = realpath(own, NULL);
         char *const start = sim_strdup(whole == NULL ? "" : whole);
@@ -229,10 +229,9 @@ static char *start_of(const studio_t *studio, const studio_user_t *user,
         return start;
     }
     char *const whole = realpath(studio->options.scenarios, NULL);
-    const char *const slash = strrchr(place->library, '/');
-    char *const start =
-        sim_format("%s/%.*s", whole == NULL ? "" : whole,
-                   slash == NULL ? 0 : (int)(slash - place->library), place->library);
+    const char *const slash = strrchr(place->entry, '/');
+    char *const start = sim_format("%s/%.*s", whole == NULL ? "" : whole,
+                                   slash == NULL ? 0 : (int)(slash - place->entry), place->entry);
     free(whole);
     return start;
 }

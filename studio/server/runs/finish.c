@@ -120,7 +120,7 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
 {
     studio_rows_t *const rows =
         studio_rows_open(studio->store,
-                         "SELECT r.overrides, r.library, r.limits, r.study, r.folder, u.name"
+                         "SELECT r.overrides, library, r.limits, r.study, r.folder, u.name"
                          " FROM runs r JOIN users u ON u.id = r.owner WHERE r.id = ?",
                          "i", run);
     if (!studio_rows_next(rows)) {

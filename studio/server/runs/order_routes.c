@@ -88,8 +88,8 @@ static json_t *label_of(const order_t *order, int64_t run)
         json_pack("{s:s, s:s, s:I, s:O, s:o, s:I, s:s*, s:s*, s:s*}", "name", order->name, "owner",
                   order->user->name, "group", (json_int_t)order->group, "set",
                   json_array_get(order->runs, index), "limits", json_loads(order->limits, 0, NULL),
-                  "created_ms", (json_int_t)studio_now_ms(), "library", order->place.library,
-                  "study", order->study, "folder", order->place.folder);
+                  "created_ms", (json_int_t)studio_now_ms(), "library", order->place.entry, "study",
+                  order->study, "folder", order->place.folder);
     SIM_CHECK(label != NULL);
     return label;
 }
@@ -174,7 +174,7 @@ static bool insert_run(studio_t *studio, const order_t *order, size_t index)
         " library, limits, created_ms, study, folder)"
         " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)",
         "iisiisssiss", order->first + (int64_t)index, order->group, order->name, order->user->id,
-        (int64_t)order->shared, overrides == NULL ? "[]" : overrides, order->place.library,
+        (int64_t)order->shared, overrides == NULL ? "[]" : overrides, order->place.entry,
         order->limits, studio_now_ms(), order->study, order->place.folder);
     free(overrides);
     return good;
@@ -209,8 +209,8 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
         order->yaml = sim_strdup(yaml);
     } else if (document != 0) {
         order->yaml = studio_document_yaml(studio, order->user, document);
-    } else if (order->place.library != NULL) {
-        order->yaml = sim_strdup(studio_library_yaml(studio->library, order->place.library));
+    } else if (order->place.entry != NULL) {
+        order->yaml = sim_strdup(studio_library_yaml(studio->library, order->place.entry));
     }
     if (order->yaml == NULL) {
         return studio_response_error(response, document != 0 ? 404 : 400,
@@ -547,7 +547,7 @@ int studio__post_again(studio_request_t *request, studio_response_t *response)
     order.yaml = studio_read_text(path, STUDIO_YAML_BYTES_MAX);
     sim_free(path);
     order.name = json_string_value(json_object_get(json, "name"));
-    order.place.library = json_string_value(json_object_get(json, "library"));
+    order.place.entry = json_string_value(json_object_get(json, "library"));
     order.place.folder = json_string_value(json_object_get(json, "folder"));
     if (order.place.folder == NULL && order.study == NULL) {
         order.place.folder = "";

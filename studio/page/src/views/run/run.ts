@@ -278,7 +278,7 @@ async function edit_words(run: Run, done: () => Promise<void>): Promise<void> {
     });
 }
 
-// What a run has besides the tabs that all runs have.
+// Parts of a run that decide which tabs it has besides those of all runs.
 interface Shown {
     cached: boolean; // a NIC has a tiered cache
     pages: RunPage[]; // that the program describes for its traffic

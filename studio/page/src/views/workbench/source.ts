@@ -39,8 +39,8 @@ export interface Start {
 
 export type SavedScenario = { yaml: string } & Start;
 
-function start_of(saved: { library?: string | null; folder?: string | null }): Start {
-    return saved.library ? { library: saved.library } : saved.folder ? { folder: saved.folder } : {};
+function start_of({ library, folder }: { library?: string | null; folder?: string | null }): Start {
+    return library ? { library } : folder ? { folder } : {};
 }
 
 export async function source_of(place: Place, signal: AbortSignal): Promise<Source> {

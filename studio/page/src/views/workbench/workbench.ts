@@ -336,8 +336,9 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         own_files(scope.signal),
     ]);
     // Names as the scenario writes them: from its folder on. Beside an entry of the library there are others.
-    const from = source.start.folder ? `${source.start.folder}/` : "";
-    const names = files.map((file) => file.path).filter((path) => path.startsWith(from) && !source.start.library);
+    const { library, folder } = source.start;
+    const from = folder ? `${folder}/` : "";
+    const names = library ? [] : files.map((file) => file.path).filter((path) => path.startsWith(from));
     return new Workbench(
         scope,
         place,

@@ -19,7 +19,7 @@ import { tracks } from "./tracks";
 
 const ports_max = 24;
 
-// What a chart is drawn of.
+// A chart, its run, and the values that it draws.
 interface Source {
     run: Run;
     chart: PageChart;

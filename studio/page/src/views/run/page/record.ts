@@ -13,8 +13,8 @@ export async function order_again(run: Run, settings: string[], name = run.name)
     const path_of = (setting: string) => setting.split("=")[0];
     const replaced = new Set(settings.map(path_of));
     const kept = run.set.filter((one) => !replaced.has(path_of(one)));
-    const library = run.library ? { library: run.library } : {};
-    const body = { name, yaml, set: [...kept, ...settings], shared: run.shared, ...library };
+    const { library, shared } = run;
+    const body = { name, yaml, set: [...kept, ...settings], shared, ...(library ? { library } : {}) };
     const answer = await api.post<{ runs: { id: number }[] }>("runs", body);
     return answer.runs[0]!.id;
 }
