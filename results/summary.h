@@ -54,7 +54,7 @@ typedef struct results_summary_field {
     const char *line;  // on the terminal: head of the line in which its words stand; NULL: none
     const char *words; // behind the number
     bool swept;        // a column of sweeps that name no columns
-    bool rare;         // left out on the terminal while all numbers of its line are 0
+    bool rare;         // left out on the terminal and of comparisons while all its numbers are 0
 } results_summary_field_t;
 
 // Returns all fields in the order of the file, the totals of ports and NICs (sim_total_t) among

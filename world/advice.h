@@ -19,6 +19,9 @@ void world_advise(const world_t *world, world_warnings_t *warnings);
 
 // Prints the classes in use and how switches treat them, a line each.
 void world_print_classes(const world_t *world, FILE *out);
+// Returns how links hold back lossless classes, such as "by PFC"; controls has a bit for each
+// net_flow_control_t among them.
+const char *world__held_by(uint32_t controls);
 void world__advise_classes(const world_t *world, world_warnings_t *warnings);
 
 SIM_C_END

@@ -21,8 +21,12 @@ results_comparison_row_t *results_comparison_row(results_comparison_table_t *tab
     for (size_t i = 0; i < table->row_count; i++) {
         const size_t at = (table->cursor + i) % table->row_count;
         if (strcmp(table->rows[at].key, key) == 0) {
+            results_comparison_row_t *const found = &table->rows[at];
             table->cursor = SIM_MAX(at + 1, table->cursor);
-            return &table->rows[at];
+            if (found->label == NULL && label != NULL) {
+                found->label = sim_strdup(label);
+            }
+            return found;
         }
     }
     SIM_GROW(table->rows, table->row_count, &table->row_capacity);
@@ -171,7 +175,10 @@ static void take_section(const taker_t *taker, results_section_t section)
         const results_summary_field_t *const field = &taker->fields[i];
         const bool told = field->kind != RESULTS_FIELD_INSIDE || field->label != NULL;
         if (field->section == section && told) {
-            put_path(taker, unit_of_field(field), field->path, field->label);
+            const json_t *const value = results_json_at(taker->summary, field->path);
+            const bool is_left_out = field->rare && json_number_value(value) == 0;
+            put_json(taker, unit_of_field(field), field->path, is_left_out ? NULL : field->label,
+                     value);
         }
     }
 }

@@ -66,11 +66,24 @@ static size_t collect(const world_t *world, kind_t *kinds)
     return count;
 }
 
+const char *world__held_by(uint32_t controls)
+{
+    static const char *const names[] = {
+        [0] = "by PFC",
+        [1u << NET_FLOW_CONTROL_PFC] = "by PFC",
+        [1u << NET_FLOW_CONTROL_CBFC] = "by credits",
+        [1u << NET_FLOW_CONTROL_PFC | 1u << NET_FLOW_CONTROL_CBFC] = "by PFC or credits",
+    };
+    return (controls >> NET_FLOW_CONTROL_NONE & 1u) != 0 ? "but without flow control"
+                                                         : names[controls];
+}
+
 // How the switches treat a class: how many there are, and how many treat it in which way.
 typedef struct treatment {
     size_t switches;
     size_t lossless;
     size_t marked;
+    uint32_t controls;                // a bit for each net_flow_control_t of their links
     size_t elsewhere;                 // go by the DSCP, which says another class
     const net_switch_config_t *lossy; // one of those with PFC for other classes only
 } treatment_t;
@@ -87,6 +100,10 @@ static treatment_t treat(const world_t *world, uint8_t priority, uint8_t dscp)
         const uint32_t class = config->trust == NET_TRUST_DSCP ? dscp >> 3 : priority;
         const bool lossless = config->pfc_enabled && (config->pfc_priorities >> class & 1u) != 0;
         const bool pfc = config->pfc_enabled && config->pfc_priorities != 0;
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const net_line_t *const line = node->ports[p].line;
+            treatment.controls |= line != NULL ? 1u << line->config->flow_control : 0;
+        }
         treatment.switches++;
         treatment.lossless += lossless;
         treatment.marked += config->ecn_enabled && (config->ecn_priorities >> class & 1u) != 0;
@@ -119,12 +136,12 @@ void world_print_classes(const world_t *world, FILE *out)
             if (at.switches == 0) {
                 continue;
             }
-            fprintf(
-                out,
-                "  %-8s  %s of %zu NICs: priority (PCP) %u, DSCP %u; lossless by PFC %s, marked "
-                "by ECN %s\n",
-                k + r == 0 ? "classes" : "", rows[r].what, kinds[k].count, rows[r].priority,
-                rows[r].dscp, share(at.lossless, at.switches), share(at.marked, at.switches));
+            fprintf(out,
+                    "  %-8s  %s of %zu NICs: priority (PCP) %u, DSCP %u; lossless %s %s, "
+                    "marked by ECN %s\n",
+                    k + r == 0 ? "classes" : "", rows[r].what, kinds[k].count, rows[r].priority,
+                    rows[r].dscp, world__held_by(at.controls), share(at.lossless, at.switches),
+                    share(at.marked, at.switches));
         }
     }
 }
@@ -163,11 +180,11 @@ void world__advise_classes(const world_t *world, world_warnings_t *out)
                 __builtin_ctz(at.lossy->pfc_priorities));
         } else if (kind->trimmable && at.lossless > 0) {
             world_warn(out, "class-not-trimmed",
-                       "data of %s is in class %u, which is lossless by PFC: its transport takes "
+                       "data of %s is in class %u, which is lossless %s: its transport takes "
                        "packets that wait for long for lost ones, and sends them again; set "
                        "switch.mmu to trimming, and nic.priority to a class of "
                        "switch.trim.priorities",
-                       kind->first, kind->priority);
+                       kind->first, kind->priority, world__held_by(at.controls));
         }
     }
 }

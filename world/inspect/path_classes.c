@@ -85,7 +85,8 @@ static bool same_row(const hop_row_t *a, const hop_row_t *b)
 {
     return a->from == b->from && a->to == b->to && a->class == b->class &&
            a->by_switch == b->by_switch && a->lossless == b->lossless && a->marked == b->marked &&
-           a->protected == b->protected;
+           a->protected == b->protected &&
+           a->first->line->config->flow_control == b->first->line->config->flow_control;
 }
 
 static void add_port(table_t *table, const hop_row_t *row)
@@ -164,7 +165,7 @@ static void print_row(const groups_t *groups, const hop_row_t *row, FILE *out)
         return;
     }
     if (row->lossless) {
-        fprintf(out, ", lossless by PFC");
+        fprintf(out, ", lossless %s", world__held_by(1u << row->first->line->config->flow_control));
     } else if (row->protected == 0) {
         fprintf(out, ", lossy: no PFC");
     } else {
