@@ -176,7 +176,7 @@ static void take_section(const taker_t *taker, results_section_t section)
         const bool told = field->kind != RESULTS_FIELD_INSIDE || field->label != NULL;
         if (field->section == section && told) {
             const json_t *const value = results_json_at(taker->summary, field->path);
-            const bool is_left_out = field->rare && json_number_value(value) == 0;
+            const bool is_left_out = field->rare && !(json_number_value(value) > 0);
             put_json(taker, unit_of_field(field), field->path, is_left_out ? NULL : field->label,
                      value);
         }
