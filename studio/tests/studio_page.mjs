@@ -279,7 +279,8 @@ const steps = {
         await picture(ada, "workbench-error");
         await type_scenario(ada, incast(4, "1MB"));
         await ada.waitForSelector(".verdict-ok");
-        check((await text_of(ada, ".bench-side header p")).includes("5 hosts"), "the topology is drawn as it will be");
+        // The drawing comes after the verdict, with an answer of its own.
+        await ada.locator(".bench-side header p", { hasText: "5 hosts" }).waitFor();
 
         // Completion, by the tables of attributes.
         await ada.keyboard.press("Control+End");
@@ -806,7 +807,8 @@ const steps = {
         await picture(ada, "process");
         await accessible(ada, "process");
         await ada.getByLabel("Add a step").selectOption("sort");
-        await ada.waitForFunction(() => document.querySelectorAll(".step").length === 3);
+        // A step is drawn anew when its rows have come.
+        await ada.locator(".step").nth(2).getByText(/^\d+ rows/).waitFor();
         await ada.getByRole("button", { name: "Remove: Sort" }).click();
         await ada.waitForFunction(() => document.querySelectorAll(".step").length === 2);
         await ada.getByLabel("Add a step").selectOption("derive");
