@@ -38,27 +38,13 @@ void net_node_forward(net_node_t *node, const net_forward_ops_t *ops)
     node->forward = ops;
 }
 
-static bool same_config(const net_link_config_t *a, const net_link_config_t *b)
-{
-    return a->rate_bps == b->rate_bps && net_link_backward_bps(a) == net_link_backward_bps(b) &&
-           a->delay_ps == b->delay_ps && sim_ratio_same(a->loss_rate, b->loss_rate) &&
-           sim_ratio_same(a->bit_error_rate, b->bit_error_rate) && a->loss_own == b->loss_own &&
-           a->loss_model == b->loss_model && a->loss_packets == b->loss_packets &&
-           a->loss_direction == b->loss_direction && a->loss_burst == b->loss_burst &&
-           sim_ratio_same(a->loss_bad_rate, b->loss_bad_rate) &&
-           sim_ratio_same(a->reorder_rate, b->reorder_rate) &&
-           a->reorder_delay_ps == b->reorder_delay_ps &&
-           sim_ratio_same(a->duplicate_rate, b->duplicate_rate) &&
-           a->headroom_bytes == b->headroom_bytes &&
-           a->backward_headroom_bytes == b->backward_headroom_bytes && a->flits == b->flits;
-}
-
 // Returns the number of a stored copy of config: that of the link added before if it is equal, else
 // a new one.
 static uint32_t take_config(net_t *net, const net_link_config_t *config)
 {
     const size_t count = net->link_config_count;
-    if (count == 0 || !same_config(net->link_configs[count - 1], config)) {
+    if (count == 0 ||
+        !sim_attrs_equal(&net_link_config_attrs, net->link_configs[count - 1], config, 0, 0)) {
         net_link_config_t *const own = sim_alloc(sizeof(*own));
         *own = *config;
         SIM_GROW(net->link_configs, net->link_config_count, &net->link_config_capacity);

@@ -84,6 +84,20 @@ run "$work/fabric.yaml" --set link.flow-control=cbfc
 grep -q "15 of 15 completed" "$work/log" && [ "$(summary "s['conservation']['ok']")" = True ] ||
     fail "flaps: $(cat "$work/log")"
 
+# Links of one rate and delay, of which one has link layer retry: only that one repeats frames.
+cat >"$work/some.yaml" <<'EOF'
+topology: {star: {hosts: 3, rate: 100Gbps}}
+link: {loss-rate: 0.01}
+links: {"host1--*": {llr: {enabled: true}}}
+nic: {mtu: 1024, congestion-control: none}
+traffic: [incast: {to: host1, from: "host[2-2]", bytes: 1MB}]
+EOF
+run "$work/some.yaml"
+[ "$(python3 -c "import csv
+rows = csv.DictReader(open('$work/out/ports.csv'))
+print(*sorted(row['port'] for row in rows if int(row['llr_replays']) > 0))")" = \
+    "host1->switch0 switch0->host1" ] || fail "one link with retries: $(cat "$work/out/ports.csv")"
+
 rocesim run "$work/one.yaml" --set link.reorder-rate=0.1 >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q "expected a link that keeps the order" "$work/log" || fail "$(cat "$work/log")"
 [ "$failures" -eq 0 ]
