@@ -308,30 +308,26 @@ static void put_number(place_t *place, const char *name, uint64_t value)
     put(place, name, "%" PRIu64, value);
 }
 
-// Writes the state and the counters of a device. The unit of data counters is four bytes.
+static void put_rows(place_t *place, const char *folder, const nic_t *nic,
+                     const nic_port_counter_info_t *rows, sim_time_t now_ps)
+{
+    char name[PATH_BYTES];
+    for (const nic_port_counter_info_t *row = rows; row->name != NULL; row++) {
+        (void)snprintf(name, sizeof(name), "%s/%s", folder, row->name);
+        put_number(place, name, nic_port_counter(nic, row, now_ps));
+    }
+}
+
+// Writes the state and the counters of a device.
 static void put_counters(place_t *place, const net_t *net, const nic_t *nic, uint32_t index,
                          sim_time_t now_ps)
 {
     const net_port_t *const port = net_interface_port(net, nic_interface(nic));
     const nic_counters_t *const counters = nic_get_counters(nic);
-    nic_port_counters_t frames;
-    nic_get_port_counters(nic, now_ps, &frames);
     enter(place, DEVICE_FOLDER "infiniband/rocesim%u/ports/1/", index + 1, index);
     put(place, "state", port->down ? "1: DOWN" : "4: ACTIVE");
     put(place, "phys_state", port->down ? "3: Disabled" : "5: LinkUp");
-    put_number(place, "counters/port_xmit_data", frames.tx_bytes / 4);
-    put_number(place, "counters/port_rcv_data", frames.rx_bytes / 4);
-    put_number(place, "counters/port_xmit_packets", frames.tx_packets);
-    put_number(place, "counters/port_rcv_packets", frames.rx_packets);
-    put_number(place, "counters/unicast_xmit_packets", frames.tx_packets);
-    put_number(place, "counters/unicast_rcv_packets", frames.rx_packets);
-    put_number(place, "counters/multicast_xmit_packets", 0);
-    put_number(place, "counters/multicast_rcv_packets", 0);
-    put_number(place, "counters/port_xmit_discards", frames.discards);
-    put_number(place, "counters/port_xmit_wait", frames.paused_ps / 1000);
-    put_number(place, "counters/port_rcv_errors", 0);
-    put_number(place, "counters/symbol_error", 0);
-    put_number(place, "counters/link_error_recovery", 0);
+    put_rows(place, "counters", nic, nic_port_counter_infos, now_ps);
     for (const nic_counter_info_t *row = nic_counter_infos; row->name != NULL; row++) {
         char name[PATH_BYTES];
         uint64_t value = 0;
@@ -342,14 +338,7 @@ static void put_counters(place_t *place, const net_t *net, const nic_t *nic, uin
     enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
     put(place, "operstate", port->down ? "down" : "up");
     put(place, "carrier", port->down ? "0" : "1");
-    put_number(place, "statistics/tx_packets", frames.tx_packets);
-    put_number(place, "statistics/rx_packets", frames.rx_packets);
-    put_number(place, "statistics/tx_bytes", frames.tx_bytes);
-    put_number(place, "statistics/rx_bytes", frames.rx_bytes);
-    put_number(place, "statistics/tx_dropped", frames.discards);
-    put_number(place, "statistics/rx_dropped", 0);
-    put_number(place, "statistics/tx_errors", 0);
-    put_number(place, "statistics/rx_errors", 0);
+    put_rows(place, "statistics", nic, nic_interface_counter_infos, now_ps);
 }
 
 // -- the call

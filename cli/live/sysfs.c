@@ -118,46 +118,6 @@ static sim_err_t open_tree(const world_t *world, const char *where, void **targe
     return result;
 }
 
-// Writes counters/: those of InfiniBand ports. Data counts in words of four bytes.
-static void put_counters(const char *folder, const net_port_t *port, sim_time_t now_ps)
-{
-    static const struct {
-        const char *file;
-        const char *metric; // NULL: always 0
-        uint64_t divisor;
-    } files[] = {
-        {"port_xmit_data", "tx_bytes", 4},
-        {"port_rcv_data", "rx_bytes", 4},
-        {"port_xmit_packets", "tx_packets", 1},
-        {"port_rcv_packets", "rx_packets", 1},
-        {"unicast_xmit_packets", "tx_packets", 1},
-        {"unicast_rcv_packets", "rx_packets", 1},
-        {"port_xmit_discards", "discards", 1},
-        {"port_xmit_wait", "paused_ps", SIM_PS_PER_US},
-        {"port_rcv_errors", NULL, 1},
-        {"port_rcv_remote_physical_errors", NULL, 1},
-        {"port_rcv_constraint_errors", NULL, 1},
-        {"port_xmit_constraint_errors", NULL, 1},
-        {"port_rcv_switch_relay_errors", NULL, 1},
-        {"symbol_error", NULL, 1},
-        {"link_downed", NULL, 1},
-        {"link_error_recovery", NULL, 1},
-        {"local_link_integrity_errors", NULL, 1},
-        {"excessive_buffer_overrun_errors", NULL, 1},
-        {"VL15_dropped", NULL, 1},
-        {"multicast_rcv_packets", NULL, 1},
-        {"multicast_xmit_packets", NULL, 1},
-    };
-    for (size_t i = 0; i < SIM_COUNT_OF(files); i++) {
-        const net_port_metric_t *const metric =
-            files[i].metric != NULL ? net_port_metric_find(files[i].metric) : NULL;
-        put_number(folder, files[i].file,
-                   metric != NULL
-                       ? net_port_metric_read(metric, port, UINT8_MAX, now_ps) / files[i].divisor
-                       : 0);
-    }
-}
-
 static void publish_tree(void *target, const world_t *world, sim_time_t now_ps)
 {
     const sysfs_t *const sysfs = target;
@@ -169,8 +129,12 @@ static void publish_tree(void *target, const world_t *world, sim_time_t now_ps)
         char *const device = device_of(sysfs, nic);
         char *const counters = sim_format("%s/ports/1/counters", device);
         char *const more = sim_format("%s/ports/1/hw_counters", device);
-        const char *const held = (const char *)nic_get_counters(world_nic_of(world, nic));
-        put_counters(counters, net_interface_port(world->net, (uint32_t)i), now_ps);
+        const nic_t *const own = world_nic_of(world, nic);
+        const char *const held = (const char *)nic_get_counters(own);
+        for (const nic_port_counter_info_t *row = nic_port_counter_infos; row->name != NULL;
+             row++) {
+            put_number(counters, row->name, nic_port_counter(own, row, now_ps));
+        }
         for (const nic_counter_info_t *row = nic_counter_infos; row->name != NULL; row++) {
             uint64_t value = 0;
             memcpy(&value, held + row->field.offset, sizeof(value));

@@ -3,7 +3,6 @@
 #include "nic/device.h"
 #include "nic/objects/carried.h"
 
-#include "net/port_metrics.h"
 #include "nic/config/parts.h"
 #include "nic/host/cores.h"
 #include "nic/host/listen.h"
@@ -72,24 +71,6 @@ void *nic_device_qp_state(const nic_qp_t *qp)
 sim_node_t *nic_device_node(nic_t *nic)
 {
     return nic__node(nic);
-}
-
-static uint64_t read_port(const net_port_t *port, const char *name, sim_time_t now_ps)
-{
-    return net_port_metric_read(net_port_metric_find(name), port, UINT8_MAX, now_ps);
-}
-
-void nic_get_port_counters(const nic_t *nic, sim_time_t now_ps, nic_port_counters_t *counters)
-{
-    const net_port_t *const port = nic->port;
-    *counters = (nic_port_counters_t){
-        .tx_packets = read_port(port, "tx_packets", now_ps),
-        .rx_packets = read_port(port, "rx_packets", now_ps),
-        .tx_bytes = read_port(port, "tx_bytes", now_ps),
-        .rx_bytes = read_port(port, "rx_bytes", now_ps),
-        .discards = read_port(port, "discards", now_ps),
-        .paused_ps = read_port(port, "paused_ps", now_ps),
-    };
 }
 
 net_port_t *nic_device_port(const nic_t *nic)

@@ -3,6 +3,8 @@
 // The page docs/formats/counters.md explains them.
 #include <string.h>
 
+#include "net/port_metrics.h"
+#include "nic/device.h"
 #include "nic/transport.h"
 
 #include "nic/objects/fields.h"
@@ -58,6 +60,54 @@ const sim_fields_t nic__counter_fields = {
     .row_count = SIM_COUNT_OF(nic_counter_infos),
     .row_bytes = sizeof(nic_counter_info_t),
 };
+
+// -- the port, by Linux's names
+
+#define DATA_WORD_BYTES 4u
+#define WAIT_TICK_PS 1000u
+
+const nic_port_counter_info_t nic_port_counter_infos[] = {
+    {"port_xmit_data", "tx_bytes", DATA_WORD_BYTES},
+    {"port_rcv_data", "rx_bytes", DATA_WORD_BYTES},
+    {"port_xmit_packets", "tx_packets", 1},
+    {"port_rcv_packets", "rx_packets", 1},
+    {"unicast_xmit_packets", "tx_packets", 1},
+    {"unicast_rcv_packets", "rx_packets", 1},
+    {"port_xmit_discards", "discards", 1},
+    {"port_xmit_wait", "paused_ps", WAIT_TICK_PS},
+    {"port_rcv_errors", NULL, 1},
+    {"port_rcv_remote_physical_errors", NULL, 1},
+    {"port_rcv_constraint_errors", NULL, 1},
+    {"port_xmit_constraint_errors", NULL, 1},
+    {"port_rcv_switch_relay_errors", NULL, 1},
+    {"symbol_error", NULL, 1},
+    {"link_downed", NULL, 1},
+    {"link_error_recovery", NULL, 1},
+    {"local_link_integrity_errors", NULL, 1},
+    {"excessive_buffer_overrun_errors", NULL, 1},
+    {"VL15_dropped", NULL, 1},
+    {"multicast_rcv_packets", NULL, 1},
+    {"multicast_xmit_packets", NULL, 1},
+    {NULL, NULL, 1},
+};
+
+const nic_port_counter_info_t nic_interface_counter_infos[] = {
+    {"tx_packets", "tx_packets", 1}, {"rx_packets", "rx_packets", 1}, {"tx_bytes", "tx_bytes", 1},
+    {"rx_bytes", "rx_bytes", 1},     {"tx_dropped", "discards", 1},   {"rx_dropped", NULL, 1},
+    {"tx_errors", NULL, 1},          {"rx_errors", NULL, 1},          {NULL, NULL, 1},
+};
+
+uint64_t nic_port_counter(const nic_t *nic, const nic_port_counter_info_t *counter,
+                          sim_time_t now_ps)
+{
+    if (counter->metric == NULL) {
+        return 0;
+    }
+    const net_port_metric_t *const metric = net_port_metric_find(counter->metric);
+    return net_port_metric_read(metric, nic_device_port(nic), UINT8_MAX, now_ps) / counter->unit;
+}
+
+// -- queue pairs
 
 static uint64_t read_rate(const nic_qp_t *qp)
 {

@@ -73,6 +73,10 @@ for row in csv.DictReader(open(sys.argv[1])):
 counters=$work/sys/class/infiniband/host0/ports/1
 [ "$(cat "$counters/counters/port_rcv_data")" = $(($(column ports.csv 'host0->leaf0' rx_bytes) / 4)) ] ||
     fail "port_rcv_data is $(cat "$counters/counters/port_rcv_data")"
+# Nanoseconds, as in the files of a program's host (docs/models/programs.md).
+waited=$(cat "$work/sys/class/infiniband/host1/ports/1/counters/port_xmit_wait")
+[ "$waited" -gt 0 ] && [ "$waited" = $(($(column ports.csv 'host1->leaf0' paused_ps) / 1000)) ] ||
+    fail "port_xmit_wait is $waited"
 [ "$(cat "$counters/hw_counters/rx_data_bytes")" = "$(column nics.csv host0 rx_data_bytes)" ] ||
     fail "rx_data_bytes is $(cat "$counters/hw_counters/rx_data_bytes")"
 if [ -n "$redis" ]; then
