@@ -14,9 +14,9 @@
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
 #include "cli/ranks/watch.h"
-#include "cli/scratch.h"
 #include "cli/workload/workload.h"
 #include "kernel/order/fifo.h"
+#include "kernel/scratch.h"
 #include "results/summary.h"
 #include "world/explain.h"
 #include "world/ranks.h"
@@ -315,7 +315,7 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
 {
     // Explaining reads files; without -o DIR they are in a folder that nobody keeps.
     char *const scratch = run->args->explains && run->args->folder == NULL && run->ranks == NULL
-                              ? cli_scratch_make()
+                              ? sim_scratch_make(NULL)
                               : NULL;
     const char *const folder = scratch != NULL ? scratch : run->args->folder;
     const results_options_t options = {
@@ -361,7 +361,7 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
         status = finish(run, done, folder);
     }
     if (scratch != NULL) {
-        cli_scratch_remove(scratch);
+        sim_scratch_remove(scratch);
         sim_free(scratch);
     }
     sim_free(run->costs.ranks);

@@ -4,11 +4,11 @@
 #include "apps/programs/files.h"
 
 #include "apps/programs/guest.h"
+#include "kernel/scratch.h"
 #include "nic/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -42,21 +42,6 @@ app__files_t *app__files_create(const net_t *net)
     return files;
 }
 
-static void remove_folder(char *folder)
-{
-    char *const roots[] = {folder, NULL};
-    FTS *const walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    FTSENT *entry = NULL;
-    while (walk != NULL && (entry = fts_read(walk)) != NULL) {
-        if (entry->fts_info != FTS_D) {
-            (void)remove(entry->fts_accpath);
-        }
-    }
-    if (walk != NULL) {
-        (void)fts_close(walk);
-    }
-}
-
 void app__files_destroy(app__files_t *files)
 {
     if (files == NULL) {
@@ -64,7 +49,7 @@ void app__files_destroy(app__files_t *files)
     }
     for (size_t i = 0; i < files->folder_count; i++) {
         if (files->folders[i] != NULL) {
-            remove_folder(files->folders[i]);
+            sim_scratch_remove(files->folders[i]);
             sim_free(files->folders[i]);
         }
     }
@@ -351,16 +336,17 @@ int app__files_call(app__program_t *program)
     char **const folder = &files->folders[host];
     const bool is_new = *folder == NULL;
     if (is_new) {
-        char *const name = sim_format("%s/rocesim-XXXXXX", program->permission->scratch);
-        if (mkdtemp(name) == NULL) {
-            sim_free(name);
-            return errno;
-        }
-        *folder = name;
+        *folder = sim_scratch_make(program->permission->scratch);
+    }
+    if (*folder == NULL) {
+        return errno;
+    }
+    if (strlen(*folder) >= sizeof(shared->files)) {
+        return ENAMETOOLONG;
     }
     place_t place = {.root = open(*folder, O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    if (place.root < 0 || strlen(*folder) >= sizeof(shared->files)) {
-        return place.root < 0 ? errno : ENAMETOOLONG;
+    if (place.root < 0) {
+        return errno;
     }
     if (is_new) {
         const uint64_t seed = sim_options(net_sim(files->net))->seed;

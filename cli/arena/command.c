@@ -8,10 +8,10 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/scratch.h"
 #include "cli/sweep/jobs.h"
 #include "kernel/parse.h"
 #include "kernel/random.h"
+#include "kernel/scratch.h"
 #include "nic/congestion.h"
 #include "world/scenario.h"
 #include "world/yaml_tree.h"
@@ -461,7 +461,7 @@ int cli_command_arena(const cli_args_t *args)
     if (result == SIM_OK && args->show_cell != NULL) {
         result = show_cell(args->show_cell, arena.hidden, &error);
     } else if (result == SIM_OK && args->folder == NULL) {
-        scratch = cli_scratch_make();
+        scratch = sim_scratch_make(NULL);
         result = scratch != NULL ? SIM_OK
                                  : world_fail(&error, SIM_ERR_IO, NULL,
                                               "rocesim arena: cannot make a folder for the runs: "
@@ -474,7 +474,7 @@ int cli_command_arena(const cli_args_t *args)
         status = compete(args, &arena, scratch != NULL ? scratch : args->folder, jobs);
     }
     if (scratch != NULL) {
-        cli_scratch_remove(scratch);
+        sim_scratch_remove(scratch);
     }
     sim_free(scratch);
     cli_arena_fini(&arena);

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/ranks/watch.h"
-#include "cli/scratch.h"
+#include "kernel/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -337,7 +337,7 @@ static void remove_if_left(char *folder)
     }
     if (fstat(opened, &about) == 0 && about.st_uid == geteuid() &&
         time(NULL) - about.st_mtime >= LEFT_S && flock(opened, LOCK_EX | LOCK_NB) == 0) {
-        cli_scratch_remove(folder);
+        sim_scratch_remove(folder);
     }
     (void)close(opened);
 }
@@ -397,7 +397,7 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
         return CLI_EXIT_FAILED;
     }
     const int status = launch(args, count, folder);
-    cli_scratch_remove(folder);
+    sim_scratch_remove(folder);
     if (held >= 0) {
         (void)close(held);
     }

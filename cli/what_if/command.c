@@ -11,9 +11,9 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/scratch.h"
 #include "cli/sweep/jobs.h"
 #include "kernel/parse.h"
+#include "kernel/scratch.h"
 #include "results/file.h"
 #include "results/runner.h"
 
@@ -182,7 +182,7 @@ static void take_run(const cli_sweep_run_t *run, void *ctx)
         effect->failure = sim_strdup(run->failure != NULL ? run->failure : "no results");
     }
     if (job->scratch) {
-        cli_scratch_remove(run->folder);
+        sim_scratch_remove(run->folder);
     }
 }
 
@@ -299,7 +299,7 @@ int cli_command_what_if(const cli_args_t *args)
     char *scratch = NULL;
     sim_err_t result = cli_sweep_take_jobs(args, &jobs, &error);
     if (result == SIM_OK && job.scratch) {
-        scratch = cli_scratch_make();
+        scratch = sim_scratch_make(NULL);
         result = scratch != NULL ? SIM_OK
                                  : world_fail(&error, SIM_ERR_IO, NULL,
                                               "rocesim what-if: cannot make a folder for the "
@@ -312,7 +312,7 @@ int cli_command_what_if(const cli_args_t *args)
     const int status =
         result == SIM_OK ? work(&job, jobs) : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     if (scratch != NULL) {
-        cli_scratch_remove(scratch);
+        sim_scratch_remove(scratch);
     }
     sim_free(scratch);
     job_fini(&job);

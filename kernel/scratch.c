@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/scratch.c - makes and removes folders for files that nobody keeps.
-#include "cli/scratch.h"
-
-#include "kernel/base.h"
+// kernel/scratch.c - makes and removes folders for files that nobody keeps.
+#include "kernel/scratch.h"
 
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-char *cli_scratch_make(void)
+char *sim_scratch_make(const char *place)
 {
-    const char *const place = getenv("TMPDIR");
+    const char *const own = place != NULL ? place : getenv("TMPDIR");
     char *const folder =
-        sim_format("%s/rocesim-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
+        sim_format("%s/rocesim-XXXXXX", own != NULL && own[0] != '\0' ? own : "/tmp");
     if (mkdtemp(folder) == NULL) {
         sim_free(folder);
         return NULL;
@@ -20,7 +18,7 @@ char *cli_scratch_make(void)
     return folder;
 }
 
-void cli_scratch_remove(char *folder)
+void sim_scratch_remove(char *folder)
 {
     char *const roots[] = {folder, NULL};
     FTS *const walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
