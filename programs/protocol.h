@@ -376,7 +376,7 @@ typedef struct program_shared {
     uint32_t bells[PROGRAM_BELLS];    // programs/bell.h; the first is the simulator's
     program_call_t call;
     program_cm_t cm;      // of PROGRAM_CM
-    char files[64];       // of PROGRAM_FILES: a folder of this machine that stands for the host's /
+    char files[512];      // of PROGRAM_FILES: a folder of this machine that stands for the host's /
     uint32_t event_count; // by the simulator, with each answer
     program_event_t events[PROGRAM_EVENTS_MAX];
     program_completion_t completions[PROGRAM_POLL_MAX]; // call.count of them

@@ -13,8 +13,9 @@ set -eu
     echo "skipped: perftest or the library of programs is not there"
     exit 77
 }
-mkdir "$work/tmp"
-export TMPDIR="$work/tmp"
+# As long as those of test harnesses.
+export TMPDIR="$work/tmp/a-folder-of-a-harness/that-has-a-name-of-more-than-sixty-four-characters"
+mkdir -p "$TMPDIR"
 device=/sys/class/infiniband/rocesim0
 counters=$device/ports/1
 cat >"$work/look.sh" <<END
@@ -69,5 +70,21 @@ done
 [ "$(sed -n 1p "$out/host1-1.out")" != "$(sed -n 1p "$out/host2-1.out")" ] ||
     fail "two hosts have one boot_id"
 [ "$(sed -n 2p "$out/host1-1.out")" = host1 ] || fail "the kernel's host name is not that of the host"
-[ -z "$(ls "$work/tmp")" ] || fail "files are left in TMPDIR: $(ls "$work/tmp")"
+[ -z "$(ls "$TMPDIR")" ] || fail "files are left in TMPDIR: $(ls "$TMPDIR")"
+
+# A run that a signal ends while a program runs removes its files, too.
+cat >"$work/long.yaml" <<END
+topology: {star: {hosts: 2}}
+traffic: [programs: [{host: host0, command: "sh -c 'cat $device/node_type; while :; do :; done'"}]]
+END
+"$ROCESIM" run "$work/long.yaml" --programs -o "$work/long" >"$work/long.log" 2>&1 &
+run=$!
+for _ in $(seq 100); do
+    [ -n "$(ls "$TMPDIR")" ] && break
+    sleep 0.1
+done
+[ -n "$(ls "$TMPDIR")" ] || fail "no files in TMPDIR"
+kill -TERM $run
+wait $run && fail "a run that a signal ended has the exit status 0"
+[ -z "$(ls "$TMPDIR")" ] || fail "after SIGTERM files are left in TMPDIR: $(ls "$TMPDIR")"
 exit $((failures > 0))
