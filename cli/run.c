@@ -314,10 +314,12 @@ static int finish(const run_t *run, results_run_t *done, const char *folder)
 static int run_scenario(run_t *run, world_scenario_t *scenario)
 {
     // Explaining reads files; without -o DIR they are in a folder that nobody keeps.
-    char *const scratch = run->args->explains && run->args->folder == NULL && run->ranks == NULL
-                              ? sim_scratch_make(NULL)
-                              : NULL;
-    const char *const folder = scratch != NULL ? scratch : run->args->folder;
+    sim_scratch_t scratch = {0};
+    const bool wants_scratch =
+        run->args->explains && run->args->folder == NULL && run->ranks == NULL;
+    const char *const folder = wants_scratch && sim_scratch_make(&scratch, NULL, "rocesim-scratch")
+                                   ? scratch.folder
+                                   : run->args->folder;
     const results_options_t options = {
         .folder = folder,
         .scenario_file = run->args->operand_count > 0 ? run->args->operands[0] : NULL,
@@ -360,10 +362,7 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
     if (result == SIM_OK) {
         status = finish(run, done, folder);
     }
-    if (scratch != NULL) {
-        sim_scratch_remove(scratch);
-        sim_free(scratch);
-    }
+    sim_scratch_remove(&scratch);
     sim_free(run->costs.ranks);
     return status;
 }

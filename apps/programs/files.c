@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@
 
 struct app__files {
     const net_t *net;
-    char **folders; // by interface of the host's first NIC; NULL: no program of the host has asked
+    sim_scratch_t *folders; // by interface of the host's first NIC, when a program of it has asked
     size_t folder_count;
 };
 
@@ -38,7 +37,7 @@ app__files_t *app__files_create(const net_t *net)
     app__files_t *const files = sim_alloc(sizeof(*files));
     files->net = net;
     files->folder_count = net_interface_count(net);
-    files->folders = sim_alloc_array(files->folder_count + 1, sizeof(char *));
+    files->folders = sim_alloc_array(files->folder_count + 1, sizeof(*files->folders));
     return files;
 }
 
@@ -48,12 +47,9 @@ void app__files_destroy(app__files_t *files)
         return;
     }
     for (size_t i = 0; i < files->folder_count; i++) {
-        if (files->folders[i] != NULL) {
-            sim_scratch_remove(files->folders[i]);
-            sim_free(files->folders[i]);
-        }
+        sim_scratch_remove(&files->folders[i]);
     }
-    sim_free((void *)files->folders);
+    sim_free(files->folders);
     sim_free(files);
 }
 
@@ -333,18 +329,15 @@ int app__files_call(app__program_t *program)
     app__files_t *const files = program->files;
     program_shared_t *const shared = program->process->shared;
     const uint32_t host = nic_interface(nic_at(program->node, 0));
-    char **const folder = &files->folders[host];
-    const bool is_new = *folder == NULL;
-    if (is_new) {
-        *folder = sim_scratch_make(program->permission->scratch);
-    }
-    if (*folder == NULL) {
+    sim_scratch_t *const scratch = &files->folders[host];
+    const bool is_new = scratch->folder == NULL;
+    if (is_new && !sim_scratch_make(scratch, program->permission->scratch, "rocesim-scratch")) {
         return errno;
     }
-    if (strlen(*folder) >= sizeof(shared->files)) {
+    if (strlen(scratch->folder) >= sizeof(shared->files)) {
         return ENAMETOOLONG;
     }
-    place_t place = {.root = open(*folder, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    place_t place = {.root = open(scratch->folder, O_PATH | O_DIRECTORY | O_CLOEXEC)};
     if (place.root < 0) {
         return errno;
     }
@@ -357,6 +350,6 @@ int app__files_call(app__program_t *program)
                      nic_core_now_ps(program->core));
     }
     close(place.root);
-    (void)snprintf(shared->files, sizeof(shared->files), "%s", *folder);
+    (void)snprintf(shared->files, sizeof(shared->files), "%s", scratch->folder);
     return place.error;
 }

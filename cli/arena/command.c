@@ -450,7 +450,7 @@ int cli_command_arena(const cli_args_t *args)
     cli_arena_t arena = {0};
     uint64_t hidden = 0;
     unsigned jobs = 2;
-    char *scratch = NULL;
+    sim_scratch_t scratch = {0};
     int status = CLI_EXIT_DONE;
     if (args->list_cells) {
         print_list();
@@ -461,22 +461,19 @@ int cli_command_arena(const cli_args_t *args)
     if (result == SIM_OK && args->show_cell != NULL) {
         result = show_cell(args->show_cell, arena.hidden, &error);
     } else if (result == SIM_OK && args->folder == NULL) {
-        scratch = sim_scratch_make(NULL);
-        result = scratch != NULL ? SIM_OK
-                                 : world_fail(&error, SIM_ERR_IO, NULL,
-                                              "rocesim arena: cannot make a folder for the runs: "
-                                              "%s",
-                                              strerror(errno));
+        result = sim_scratch_make(&scratch, NULL, "rocesim-scratch")
+                     ? SIM_OK
+                     : world_fail(&error, SIM_ERR_IO, NULL,
+                                  "rocesim arena: cannot make a folder for the runs: %s",
+                                  strerror(errno));
     }
     if (result != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else if (args->show_cell == NULL) {
-        status = compete(args, &arena, scratch != NULL ? scratch : args->folder, jobs);
+        status =
+            compete(args, &arena, scratch.folder != NULL ? scratch.folder : args->folder, jobs);
     }
-    if (scratch != NULL) {
-        sim_scratch_remove(scratch);
-    }
-    sim_free(scratch);
+    sim_scratch_remove(&scratch);
     cli_arena_fini(&arena);
     return cli_finish_output(status);
 }

@@ -9,7 +9,6 @@
 #include "cli/ranks/watch.h"
 #include "kernel/scratch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,19 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STATUS_VARIABLE "ROCESIM_RANKS_STATUS"
 #define SIGN_IN_VARIABLE "ROCESIM_RANKS_SIGN_IN"
 #define TERMINAL_VARIABLE "ROCESIM_RANKS_TERMINAL"
 #define COMMAND_NOT_FOUND 127
-#define FOLDER "rocesim-ranks-" // begins the names of folders for temporary files
-#define LEFT_S 60               // age from which a folder that nobody holds was left behind
 
 sim_err_t cli_ranks_wanted(const cli_args_t *args, unsigned *count, world_error_t *error)
 {
@@ -309,55 +303,6 @@ static char *make_file(const char *folder, const char *name, const char *variabl
     return file;
 }
 
-// Makes the folder for temporary files, and holds it in *held. Returns its name, which the caller
-// frees; NULL: it cannot be made, which was said.
-static char *make_folder(const char *place, int *held)
-{
-    char *folder = sim_format("%s/" FOLDER "XXXXXX", place);
-    if (mkdtemp(folder) == NULL) {
-        fprintf(stderr, "rocesim: cannot make a folder in %s: %s\n", place, strerror(errno));
-        sim_free(folder);
-        return NULL;
-    }
-    *held = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*held >= 0) {
-        (void)flock(*held, LOCK_EX); // until this process ends, in whatever way
-    }
-    return folder;
-}
-
-// Removes a folder of a launcher that was killed: nobody holds it, and it is not so new that its
-// launcher may be about to, or that its ranks may still run.
-static void remove_if_left(char *folder)
-{
-    struct stat about;
-    const int opened = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (opened < 0) {
-        return;
-    }
-    if (fstat(opened, &about) == 0 && about.st_uid == geteuid() &&
-        time(NULL) - about.st_mtime >= LEFT_S && flock(opened, LOCK_EX | LOCK_NB) == 0) {
-        sim_scratch_remove(folder);
-    }
-    (void)close(opened);
-}
-
-static void remove_left_folders(const char *place)
-{
-    DIR *const opened = opendir(place);
-    if (opened == NULL) {
-        return;
-    }
-    for (const struct dirent *entry = readdir(opened); entry != NULL; entry = readdir(opened)) {
-        if (strncmp(entry->d_name, FOLDER, strlen(FOLDER)) == 0) {
-            char *const folder = sim_format("%s/%s", place, entry->d_name);
-            remove_if_left(folder);
-            sim_free(folder);
-        }
-    }
-    (void)closedir(opened);
-}
-
 // Starts the ranks and waits for them, with files in the folder.
 static int launch(const cli_args_t *args, unsigned count, const char *folder)
 {
@@ -388,20 +333,13 @@ static int launch(const cli_args_t *args, unsigned count, const char *folder)
 
 int cli_ranks_launch(const cli_args_t *args, unsigned count)
 {
-    const char *const temporary = getenv("TMPDIR");
-    const char *const place = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
-    int held = -1;
-    remove_left_folders(place);
-    char *const folder = make_folder(place, &held);
-    if (folder == NULL) {
+    sim_scratch_t scratch = {0};
+    if (!sim_scratch_make(&scratch, NULL, "rocesim-ranks")) {
+        fprintf(stderr, "rocesim: cannot make a folder for temporary files: %s\n", strerror(errno));
         return CLI_EXIT_FAILED;
     }
-    const int status = launch(args, count, folder);
-    sim_scratch_remove(folder);
-    if (held >= 0) {
-        (void)close(held);
-    }
-    sim_free(folder);
+    const int status = launch(args, count, scratch.folder);
+    sim_scratch_remove(&scratch);
     return status;
 }
 

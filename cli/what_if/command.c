@@ -182,7 +182,7 @@ static void take_run(const cli_sweep_run_t *run, void *ctx)
         effect->failure = sim_strdup(run->failure != NULL ? run->failure : "no results");
     }
     if (job->scratch) {
-        sim_scratch_remove(run->folder);
+        sim_folder_remove(run->folder);
     }
 }
 
@@ -296,25 +296,21 @@ int cli_command_what_if(const cli_args_t *args)
     unsigned jobs = processors > 0 ? (unsigned)SIM_MIN(processors, 64) : 1;
     job_t job = {.args = args, .scratch = args->folder == NULL};
     job.what_if.scenario = args->operands[0];
-    char *scratch = NULL;
+    sim_scratch_t scratch = {0};
     sim_err_t result = cli_sweep_take_jobs(args, &jobs, &error);
     if (result == SIM_OK && job.scratch) {
-        scratch = sim_scratch_make(NULL);
-        result = scratch != NULL ? SIM_OK
-                                 : world_fail(&error, SIM_ERR_IO, NULL,
-                                              "rocesim what-if: cannot make a folder for the "
-                                              "runs: %s",
-                                              strerror(errno));
+        result = sim_scratch_make(&scratch, NULL, "rocesim-scratch")
+                     ? SIM_OK
+                     : world_fail(&error, SIM_ERR_IO, NULL,
+                                  "rocesim what-if: cannot make a folder for the runs: %s",
+                                  strerror(errno));
     }
     if (result == SIM_OK) {
-        result = prepare(&job, scratch != NULL ? scratch : args->folder, &error);
+        result = prepare(&job, scratch.folder != NULL ? scratch.folder : args->folder, &error);
     }
     const int status =
         result == SIM_OK ? work(&job, jobs) : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-    if (scratch != NULL) {
-        sim_scratch_remove(scratch);
-    }
-    sim_free(scratch);
+    sim_scratch_remove(&scratch);
     job_fini(&job);
     return cli_finish_output(status);
 }

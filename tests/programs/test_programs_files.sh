@@ -77,14 +77,30 @@ cat >"$work/long.yaml" <<END
 topology: {star: {hosts: 2}}
 traffic: [programs: [{host: host0, command: "sh -c 'cat $device/node_type; while :; do :; done'"}]]
 END
-"$ROCESIM" run "$work/long.yaml" --programs -o "$work/long" >"$work/long.log" 2>&1 &
-run=$!
-for _ in $(seq 100); do
-    [ -n "$(ls "$TMPDIR")" ] && break
-    sleep 0.1
-done
-[ -n "$(ls "$TMPDIR")" ] || fail "no files in TMPDIR"
+# begin_long: starts the run in the background, and waits until its program has read a file.
+begin_long() {
+    "$ROCESIM" run "$work/long.yaml" --programs -o "$work/long" >"$work/long.log" 2>&1 &
+    run=$!
+    for _ in $(seq 100); do
+        find "$TMPDIR" -newer "$work/long.log" -name machine-id | grep -q . && return
+        sleep 0.1
+    done
+    fail "no files in TMPDIR"
+}
+begin_long
 kill -TERM $run
 wait $run && fail "a run that a signal ended has the exit status 0"
 [ -z "$(ls "$TMPDIR")" ] || fail "after SIGTERM files are left in TMPDIR: $(ls "$TMPDIR")"
+
+# A run after one that was killed removes what that one left, when it is a minute old.
+begin_long
+kill -KILL $run
+wait $run || true
+left=$(echo "$TMPDIR"/*)
+[ -d "$left" ] || fail "a run that was killed leaves no folder"
+touch -d '2 minutes ago' "$left"
+begin_long
+[ ! -e "$left" ] || fail "the folder of a run that was killed stays"
+kill -TERM $run
+wait $run || true
 exit $((failures > 0))
