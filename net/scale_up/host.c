@@ -56,30 +56,17 @@ static net_put_group_t *group_of(net_accelerators_t *all, uint64_t key, const ne
         .counts = put->kind == NET_PUT_SUM ? sim_alloc_array(trains, sizeof(uint32_t)) : NULL,
     };
     sim_map_add(&all->groups, key, (uint64_t)(uintptr_t)group);
+    sim_list_push_last(&all->all_groups, &group->link);
     return group;
-}
-
-static void free_group(net_put_group_t *group)
-{
-    sim_free(group->puts);
-    sim_free(group->counts);
-    sim_free(group);
 }
 
 static void end_group(net_accelerators_t *all, net_put_group_t *group)
 {
     (void)sim_map_remove(&all->groups, group->key, (uint64_t)(uintptr_t)group);
-    free_group(group);
-}
-
-static void free_groups(net_accelerators_t *all)
-{
-    for (size_t i = 0; i < all->groups.capacity; i++) {
-        if (all->groups.entries[i].value_next != 0) {
-            free_group((net_put_group_t *)(uintptr_t)(all->groups.entries[i].value_next - 1));
-        }
-    }
-    sim_map_fini(&all->groups);
+    sim_list_remove(&all->all_groups, &group->link);
+    sim_free(group->puts);
+    sim_free(group->counts);
+    sim_free(group);
 }
 
 void net_put_send_in_group(net_node_t *host, net_stream_t *stream, net_put_t *put, uint64_t key,
@@ -170,12 +157,17 @@ void net_scale_up_add(net_t *net, net_node_t *host, uint32_t count,
 
 void net_scale_up_free(net_node_t *host)
 {
-    if (host->accelerators != NULL) {
-        sim_free(host->accelerators->nodes);
-        free_groups(host->accelerators);
-        sim_free(host->accelerators->to_accelerator);
-        sim_free(host->accelerators);
+    net_accelerators_t *const all = host->accelerators;
+    if (all == NULL) {
+        return;
     }
+    while (all->all_groups.first != NULL) {
+        end_group(all, SIM_LIST_FIRST(&all->all_groups, net_put_group_t, link));
+    }
+    sim_map_fini(&all->groups);
+    sim_free(all->nodes);
+    sim_free(all->to_accelerator);
+    sim_free(all);
 }
 
 net_node_t *net_accelerator(const net_node_t *host, uint32_t number)

@@ -3,11 +3,13 @@
 #ifndef NET_SCALE_UP_KINDS_H
 #define NET_SCALE_UP_KINDS_H
 
+#include "kernel/list.h"
 #include "kernel/map.h"
 #include "net/scale_up/flits.h"
 
 // Messages that a switch handles together.
 struct net_put_group {
+    sim_link_t link; // in net_accelerators_t.all_groups
     uint64_t key;
     uint64_t number; // which selects the switch of its first trains
     uint32_t members;
@@ -25,7 +27,8 @@ typedef struct net_accelerators {
     net_node_t **nodes;             // accelerators, then switches
     sim_channel_t **to_accelerator; // from the host, by number
     sim_map_t groups;               // by key
-    uint64_t group_count;           // so far: groups take switches in turn
+    sim_list_t all_groups;
+    uint64_t group_count; // so far: groups take switches in turn
 } net_accelerators_t;
 
 // Return a node that the simulation owns.
