@@ -10,8 +10,8 @@ SIM_C_BEGIN
 
 // Gives each host its accelerators, and links each of them to each scale-up switch of the host.
 // Hosts with one accelerator get none: it has nobody to talk to. After the topology has been built,
-// before net_build. config is borrowed. Fails if no host gets any, or if a switch would have too
-// many ports; the message begins with an attribute's name.
+// before net_build. config is borrowed. Fails if no host gets any; the message begins with an
+// attribute's name.
 SIM_MUST_CHECK sim_err_t topo_scale_up_build(const topo_plan_t *plan,
                                              const net_scale_up_config_t *config,
                                              sim_message_t *message);

@@ -61,8 +61,8 @@ static const nic_t *peer_nic(const nic_t *nic, uint32_t interface)
 
 bool nic__reaches(const nic_t *nic, uint32_t interface)
 {
-    const net_port_t *const port = net_interface_port(nic->host->node.net, nic->interface);
-    return interface != nic->interface || port->peer->node->sim.ops->kind != nic__host_kind;
+    return interface != nic->interface ||
+           net_port_peer(nic->port)->node->sim.ops->kind != nic__host_kind;
 }
 
 static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)
