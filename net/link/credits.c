@@ -22,16 +22,11 @@ static uint64_t credits_of(const struct net_layer *layer, uint32_t frame_bytes)
 
 // -- set-up
 
-static uint64_t or_default(uint64_t value, uint64_t usual)
-{
-    return value != 0 && value != SIM_AUTO ? value : usual;
-}
-
 uint64_t net__credits_limit(const net_port_t *sender)
 {
     const net_line_t *const line = sender->line;
-    const uint64_t size = or_default(line->config->credit_bytes, NET_CREDIT_BYTES);
-    const uint64_t spacing = or_default(line->config->cf_spacing_bytes, NET_CF_SPACING_BYTES);
+    const uint64_t size = net__layer_value(line->config->credit_bytes, NET_CREDIT_BYTES);
+    const uint64_t spacing = net__layer_value(line->config->cf_spacing_bytes, NET_CF_SPACING_BYTES);
     if (line->config->credits != 0 && line->config->credits != SIM_AUTO) {
         return line->config->credits;
     }
@@ -44,14 +39,9 @@ uint64_t net__credits_limit(const net_port_t *sender)
     return (bytes + bytes / 8 + size - 1) / size;
 }
 
-static sim_time_t time_of(const net_port_t *port, uint64_t bytes)
-{
-    return (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / port->line->rate_bps);
-}
-
 static sim_time_t sync_ps(const struct net_layer *layer)
 {
-    return or_default(layer->port->line->config->cc_interval_ps, NET_CC_INTERVAL_PS);
+    return net__layer_value(layer->port->line->config->cc_interval_ps, NET_CC_INTERVAL_PS);
 }
 
 static void update_due(sim_node_t *node, sim_timer_t *timer);
@@ -65,11 +55,11 @@ void net__credits_build(struct net_layer *layer)
     layer->receives = net__layer_classes(port->peer);
     layer->limit = net__credits_limit(port);
     layer->receive_limit = net__credits_limit(port->peer);
-    layer->credit_bytes = (uint32_t)or_default(config->credit_bytes, NET_CREDIT_BYTES);
+    layer->credit_bytes = (uint32_t)net__layer_value(config->credit_bytes, NET_CREDIT_BYTES);
     layer->update_spacing_ps =
-        time_of(port, or_default(config->cf_spacing_bytes, NET_CF_SPACING_BYTES));
+        net__layer_time_ps(port, net__layer_value(config->cf_spacing_bytes, NET_CF_SPACING_BYTES));
     layer->repeat_spacing_ps =
-        time_of(port, or_default(config->cf_repeat_bytes, NET_CF_REPEAT_BYTES));
+        net__layer_time_ps(port, net__layer_value(config->cf_repeat_bytes, NET_CF_REPEAT_BYTES));
     sim_timer_init_upkeep(&layer->update_timer, update_due);
     sim_timer_init_background(&layer->sync_timer, sync_due);
 }

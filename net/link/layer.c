@@ -38,7 +38,7 @@ uint8_t net__layer_classes(const net_port_t *port)
 static sim_err_t check_credits(const net_t *net, const net_port_t *port, sim_message_t *message)
 {
     const net_link_config_t *const config = port->line->config;
-    const uint64_t size = config->credit_bytes == 0 ? NET_CREDIT_BYTES : config->credit_bytes;
+    const uint64_t size = net__layer_value(config->credit_bytes, NET_CREDIT_BYTES);
     const uint64_t limit = net__credits_limit(port);
     if ((size & (size - 1)) != 0) {
         return sim_fail_about(message, SIM_ERR_RANGE, "link.cbfc.credit-size",
@@ -195,7 +195,7 @@ void net__layer_send(net_port_t *port, net_packet_t *packet, sim_time_t arrive_p
     const bool goes_down = arrive_ps + port->down_first > net__port_next_down(port);
     if (layer->retry != NULL && !is_pause(packet)) {
         net__retry_send(layer, packet, arrive_ps, goes_down);
-        port->controlled = port->rare->control != NULL || net__layer_waits(port);
+        net_port_set_control(port, port->rare->control);
     } else if (goes_down || net__port_loses(port, packet)) {
         net_port_drop(port, packet, goes_down ? NET_DROP_LINK_DOWN : NET_DROP_LINK_LOSS);
     } else if (port->loses) {
@@ -291,7 +291,7 @@ net_packet_t *net__layer_take(net_port_t *port)
 void net__layer_kick(struct net_layer *layer)
 {
     net_port_t *const port = layer->port;
-    port->controlled = port->rare->control != NULL || net__layer_waits(port);
+    net_port_set_control(port, port->rare->control);
     if (!port->controlled) {
         return;
     }
@@ -391,6 +391,6 @@ uint8_t net__layer_received(net_port_t *port, const net_packet_t *packet)
     case NET_CONTROL_PFC:
         SIM_CHECK(false);
     }
-    port->controlled = port->rare->control != NULL || net__layer_waits(port);
+    net_port_set_control(port, port->rare->control);
     return released;
 }

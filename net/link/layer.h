@@ -52,6 +52,17 @@ struct net_layer {
     uint8_t blocked;         // classes that may not send because the replay buffer is full
 };
 
+// Returns the value of an attribute; the usual one where it is left open.
+static inline uint64_t net__layer_value(uint64_t value, uint64_t usual)
+{
+    return value != 0 && value != SIM_AUTO ? value : usual;
+}
+// Returns the time of so many bytes on the link of a port.
+static inline sim_time_t net__layer_time_ps(const net_port_t *port, uint64_t bytes)
+{
+    return (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / port->line->rate_bps);
+}
+
 // Fails with SIM_ERR_INVALID or SIM_ERR_RANGE if the layer of some link cannot be built.
 SIM_MUST_CHECK sim_err_t net__layers_check(const net_t *net, sim_message_t *message);
 // Gives layers to the ports of all links that ask for one. The ports exist; switches are not built.

@@ -60,11 +60,6 @@ static entry_t *entry(const struct net_retry *retry, uint64_t number)
 
 // -- set-up
 
-static uint64_t or_default(uint64_t value, uint64_t usual)
-{
-    return value != 0 && value != SIM_AUTO ? value : usual;
-}
-
 static void timer_fired(sim_node_t *node, sim_timer_t *timer);
 static void ack_due(sim_node_t *node, sim_timer_t *timer);
 
@@ -74,16 +69,16 @@ void net__retry_build(struct net_layer *layer)
     const net_line_t *const line = port->line;
     const net_link_config_t *const config = line->config;
     struct net_retry *const retry = sim_alloc(sizeof(*retry));
-    const uint64_t spacing = or_default(config->llr_spacing_bytes, NET_LLR_SPACING_BYTES);
+    const uint64_t spacing = net__layer_value(config->llr_spacing_bytes, NET_LLR_SPACING_BYTES);
     const uint64_t frame = port->node->net->frame_bytes_max + NET_LINK_OVERHEAD_BYTES;
     const uint64_t there_and_back =
         (uint64_t)((sim_wide_t)line->rate_bps * (2 * line->delay_ps) / (8 * SIM_PS_PER_S)) + 1;
     const uint64_t round = there_and_back + spacing + NET_CONTROL_SET_BYTES + 2 * frame;
-    const sim_time_t round_ps = (sim_time_t)((sim_wide_t)round * 8 * SIM_PS_PER_S / line->rate_bps);
+    const sim_time_t round_ps = net__layer_time_ps(port, round);
     retry->layer = layer;
-    retry->buffer_bytes = or_default(config->llr_buffer_bytes, round + frame);
-    retry->timer_ps = or_default(config->llr_timer_ps, 3 * round_ps + 500 * SIM_PS_PER_NS);
-    retry->spacing_ps = (sim_time_t)((sim_wide_t)spacing * 8 * SIM_PS_PER_S / line->rate_bps);
+    retry->buffer_bytes = net__layer_value(config->llr_buffer_bytes, round + frame);
+    retry->timer_ps = net__layer_value(config->llr_timer_ps, 3 * round_ps + 500 * SIM_PS_PER_NS);
+    retry->spacing_ps = net__layer_time_ps(port, spacing);
     sim_timer_init_upkeep(&retry->timer, timer_fired);
     sim_timer_init_upkeep(&retry->ack_timer, ack_due);
     layer->retry = retry;

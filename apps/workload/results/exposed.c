@@ -223,10 +223,10 @@ static app__rank_share_t share_of(sim_time_t compute_ps, const sim_time_t *waits
 
 // -- the critical path
 //
-// The path is walked back from the
-// operation that ended last. The operation before it is the predecessor
-// at the same rank that ended last; for a collective, it is the one of the rank that called last;
-// for a message, that of its sender. The parts of the path add up to the time of the run.
+// The path is walked back from the operation that ended last. The operation before it is the
+// predecessor at the same rank that ended last; for a collective, it is the one of the rank that
+// called last; for a message, that of its sender. The parts of the path add up to the time of the
+// run.
 
 #define LOOKS_MAX UINT64_C(200000000) // operations that are compared before the walk gives up
 
