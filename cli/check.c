@@ -128,15 +128,15 @@ static void print_places(const world_t *world, const app_t *app)
 static void print_world(const world_t *world)
 {
     const world_scenario_t *const scenario = world->scenario;
-    size_t hosts = 0;
-    for (size_t i = 0; i < net_node_count(world->net); i++) {
-        hosts += net_kind_of(world->net, i) == NET_NODE_HOST;
-    }
+    const net_node_counts_t nodes = net_count_nodes(world->net);
     world_text_t until;
     printf("%s: ok\n", scenario->run.name);
-    printf("  network   %zu host%s with %zu interface%s, %zu switch%s, %zu link%s\n", hosts,
-           sim_plural(hosts), world->nic_count, sim_plural(world->nic_count),
-           net_node_count(world->net) - hosts, net_node_count(world->net) - hosts == 1 ? "" : "es",
+    printf("  network   %zu host%s with %zu interface%s, ", nodes.hosts, sim_plural(nodes.hosts),
+           world->nic_count, sim_plural(world->nic_count));
+    if (nodes.accelerators > 0) {
+        printf("%zu accelerators, ", nodes.accelerators);
+    }
+    printf("%zu switch%s, %zu link%s\n", nodes.switches, nodes.switches == 1 ? "" : "es",
            net_link_count(world->net), sim_plural(net_link_count(world->net)));
     printf("  until     %s; seed %" PRIu64 "; congestion control %s\n",
            world_format_time(&until, scenario->run.until_ps), scenario->run.seed,

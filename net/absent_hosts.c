@@ -9,6 +9,7 @@
 #include "net/fixed_routes_internal.h"
 #include "net/network_internal.h"
 #include "net/ranks.h"
+#include "net/scale_up.h"
 
 #include <string.h>
 
@@ -176,6 +177,18 @@ net_node_kind_t net_kind_of(const net_t *net, size_t index)
 {
     SIM_CHECK(index < net->node_count);
     return gone_of(net, index) != NULL ? NET_NODE_HOST : net->nodes[index]->kind;
+}
+
+net_node_counts_t net_count_nodes(const net_t *net)
+{
+    net_node_counts_t counts = {0};
+    for (size_t i = 0; i < net->node_count; i++) {
+        const net_node_t *const node = net_node_look(net, i);
+        counts.hosts += net_kind_of(net, i) == NET_NODE_HOST;
+        counts.accelerators += node != NULL ? net_accelerator_count(node) : 0;
+    }
+    counts.switches = net->node_count - counts.hosts - counts.accelerators;
+    return counts;
 }
 
 uint32_t net_ports_of(const net_t *net, size_t index)

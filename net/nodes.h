@@ -33,6 +33,13 @@ net_node_t *net_node_look(const net_t *net, size_t index);
 const net_node_t *net_node_view(const net_t *net, size_t index, net_node_t *gone);
 const char *net_node_name(const net_t *net, size_t index);
 net_node_kind_t net_kind_of(const net_t *net, size_t index);
+// The numbers of a network's nodes. Switches are all that are neither hosts nor accelerators.
+typedef struct net_node_counts {
+    size_t hosts;
+    size_t accelerators; // that are nodes (net/scale_up.h)
+    size_t switches;
+} net_node_counts_t;
+net_node_counts_t net_count_nodes(const net_t *net);
 uint32_t net_ports_of(const net_t *net, size_t index);
 uint32_t net_planes_of(const net_t *net, size_t index);
 // Returns the node, or if it was let go one that is configured like it.

@@ -101,16 +101,16 @@ static void print_head(const world_t *world, const results_t *results, FILE *out
     if (scenario->run.description[0] != '\0') {
         fprintf(out, ": %s", scenario->run.description);
     }
-    size_t hosts = 0;
-    for (size_t i = 0; i < net_node_count(world->net); i++) {
-        hosts += net_kind_of(world->net, i) == NET_NODE_HOST;
-    }
-    const size_t switches = net_node_count(world->net) - hosts;
+    const net_node_counts_t nodes = net_count_nodes(world->net);
     fprintf(out, "\n  ended     %s at %s\n", ended_sentence(world, results),
             world_format_time(&time, results->sim_time_ps));
-    fprintf(out, "  network   %zu host%s, %zu switch%s, %zu link%s; congestion control %s\n", hosts,
-            hosts == 1 ? "" : "s", switches, switches == 1 ? "" : "es", net_link_count(world->net),
-            net_link_count(world->net) == 1 ? "" : "s", nic_config_control(&scenario->nic_config));
+    fprintf(out, "  network   %zu host%s, ", nodes.hosts, sim_plural(nodes.hosts));
+    if (nodes.accelerators > 0) {
+        fprintf(out, "%zu accelerators, ", nodes.accelerators);
+    }
+    fprintf(out, "%zu switch%s, %zu link%s; congestion control %s\n", nodes.switches,
+            nodes.switches == 1 ? "" : "es", net_link_count(world->net),
+            sim_plural(net_link_count(world->net)), nic_config_control(&scenario->nic_config));
 }
 
 static void print_bin(const char *name, results_size_bin_t *bin, FILE *out)

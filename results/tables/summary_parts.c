@@ -122,11 +122,12 @@ json_t *results_make_nodes(const results_view_t *view)
 
 json_t *results_make_hosts(const results_view_t *view)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < net_node_count(view->world->net); i++) {
-        count += net_kind_of(view->world->net, i) == NET_NODE_HOST;
-    }
-    return results_json_whole(count);
+    return results_json_whole(net_count_nodes(view->world->net).hosts);
+}
+
+json_t *results_make_accelerators(const results_view_t *view)
+{
+    return results_json_whole(net_count_nodes(view->world->net).accelerators);
 }
 
 json_t *results_make_links(const results_view_t *view)

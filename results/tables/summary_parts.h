@@ -17,6 +17,7 @@ json_t *results_make_control(const results_view_t *view);
 json_t *results_make_ended(const results_view_t *view);
 json_t *results_make_nodes(const results_view_t *view);
 json_t *results_make_hosts(const results_view_t *view);
+json_t *results_make_accelerators(const results_view_t *view);
 json_t *results_make_links(const results_view_t *view);
 json_t *results_make_rates_from(const results_view_t *view);
 json_t *results_make_rates_until(const results_view_t *view);
