@@ -213,7 +213,8 @@ static sim_err_t check_alone(const cli_args_t *args, world_error_t *error)
     const bool alone = args->command == CLI_HPCC || args->command == CLI_SWEEP ||
                        args->command == CLI_SERVE || args->command == CLI_SHELL ||
                        args->command == CLI_CALIBRATE || args->command == CLI_EXPECT ||
-                       args->command == CLI_ARENA || args->command == CLI_WHAT_IF;
+                       args->command == CLI_ARENA || args->command == CLI_WHAT_IF ||
+                       args->live_count > 0 || args->pace != NULL;
     if (!alone || processes < 2) {
         return SIM_OK;
     }

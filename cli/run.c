@@ -114,11 +114,12 @@ static bool speaks(const run_t *run)
     return run->ranks == NULL || run->ranks->rank == 0;
 }
 
-static void on_built(world_t *world, void *ctx)
+static sim_err_t on_built(world_t *world, void *ctx, world_error_t *error)
 {
     const run_t *const run = ctx;
-    if (!speaks(run)) {
-        return;
+    const sim_err_t result = cli_live_check(run->args, world, error);
+    if (!speaks(run) || result != SIM_OK) {
+        return result;
     }
     const world_scenario_t *const scenario = world->scenario;
     world_print_notes(world, stderr);
@@ -129,13 +130,13 @@ static void on_built(world_t *world, void *ctx)
                 scenario->series_count, scenario->capture_count,
                 sim_plural(scenario->capture_count));
     }
+    return SIM_OK;
 }
 
 static sim_err_t on_begin(world_t *world, const char *folder, void *ctx, world_error_t *error)
 {
     run_t *const run = ctx;
-    sim_err_t result = cli_live_begin(run->args->live, run->args->live_count, run->args->pace,
-                                      world, &run->live, error);
+    sim_err_t result = cli_live_begin(run->args, world, &run->live, error);
     if (result == SIM_OK && run->extra->begin != NULL) {
         result = run->extra->begin(world, folder, run->extra->ctx, error);
     }
@@ -428,6 +429,11 @@ static int launch(const cli_args_t *args)
         result = world_fail(&error, SIM_ERR_INVALID, NULL,
                             "rocesim run: ranks cannot share the standard input, expected a "
                             "scenario file with --ranks");
+    }
+    if (result == SIM_OK && count > 1 && (args->live_count > 0 || args->pace != NULL)) {
+        result = world_fail(&error, SIM_ERR_INVALID, NULL,
+                            "rocesim run: --live and --pace watch a run of one process, expected "
+                            "no --ranks");
     }
     if (result == SIM_OK) {
         result = world_scenario_load(NULL, args->operands[0], args->overrides, args->override_count,

@@ -36,8 +36,8 @@ typedef struct results_options {
     bool limited; // the process has a limit of memory of its own, and may start no thread
     // Simulates by steps and returns how the simulation ended (sim_last_step); NULL: sim_run does.
     sim_ended_t (*drive)(world_t *world, void *ctx);
-    // The world is built; nothing is written yet.
-    void (*built)(world_t *world, void *ctx);
+    // The world is built; nothing is written yet. An error ends the run, as a wrong scenario does.
+    sim_err_t (*built)(world_t *world, void *ctx, world_error_t *error);
     // Listeners and further output files, in `folder` (NULL: none), where the others are being
     // written; an error is that of the run. end is called for each begin that succeeded, after the
     // run.

@@ -39,12 +39,6 @@ static sim_err_t open_capture(frames_t *frames, const world_t *world, net_port_t
                               world_error_t *error)
 {
     sim_message_t message;
-    if (frames->count == PORTS_MAX) {
-        return world_fail(error, SIM_ERR_RANGE, NULL,
-                          "rocesim run: --live extcap: more than %u ports, expected fewer; the "
-                          "section captures names single ports",
-                          PORTS_MAX);
-    }
     char *const path = sim_format("%s/%zu.pcap", frames->folder, frames->count);
     const pcap_out_config_t config = {.path = path};
     sim_err_t result =
@@ -58,6 +52,21 @@ static sim_err_t open_capture(frames_t *frames, const world_t *world, net_port_t
     }
     sim_free(path);
     return result;
+}
+
+static sim_err_t check_frames(const world_t *world, const char *where, world_error_t *error)
+{
+    size_t count = 0;
+    (void)where;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        count += net_node_at(world->net, i)->port_count;
+    }
+    return count <= PORTS_MAX
+               ? SIM_OK
+               : world_fail(error, SIM_ERR_RANGE, NULL,
+                            "rocesim run: --live extcap: there are %zu ports, expected at most %u; "
+                            "the section captures names single ports",
+                            count, PORTS_MAX);
 }
 
 static sim_err_t open_frames(const world_t *world, const char *where, void **target,
@@ -113,4 +122,5 @@ static void close_frames(void *target, const world_t *world, sim_time_t now_ps)
     sim_free(ended);
 }
 
-const live_target_ops_t live__extcap = {"extcap", open_frames, publish_frames, close_frames};
+const live_target_ops_t live__extcap = {"extcap", check_frames, open_frames, publish_frames,
+                                        close_frames};

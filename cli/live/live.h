@@ -8,17 +8,20 @@
 #ifndef CLI_LIVE_LIVE_H
 #define CLI_LIVE_LIVE_H
 
+#include "cli/args.h"
 #include "world/error.h"
 #include "world/world.h"
 
 typedef struct cli_live cli_live_t;
 
-// Opens what the options --live ask for: sysfs:DIR, http:PORT, redis:PORT[@SWITCH], extcap:DIR.
-// pace is the simulated time of a second; NULL: as fast as it goes. Before the run. *live is NULL
-// without options.
-SIM_MUST_CHECK sim_err_t cli_live_begin(const char *const *options, size_t count, const char *pace,
-                                        const world_t *world, cli_live_t **live,
+// Refuses wrong values of --live (sysfs:DIR, http:PORT, redis:PORT[@SWITCH], extcap:DIR) and --pace
+// for the world that was built. Nothing is opened.
+SIM_MUST_CHECK sim_err_t cli_live_check(const cli_args_t *args, const world_t *world,
                                         world_error_t *error);
+// Opens what --live asks for, right before the run. The values were checked. *live is NULL without
+// --live and --pace.
+SIM_MUST_CHECK sim_err_t cli_live_begin(const cli_args_t *args, const world_t *world,
+                                        cli_live_t **live, world_error_t *error);
 // Publishes the last counters, and closes everything. NULL is allowed.
 void cli_live_end(cli_live_t *live);
 

@@ -146,18 +146,19 @@ static void *serve(void *ctx)
     return NULL;
 }
 
+static sim_err_t check_server(const world_t *world, const char *where, world_error_t *error)
+{
+    (void)world;
+    return live__check_port(where, strlen(where), "http", error);
+}
+
 static sim_err_t open_server(const world_t *world, const char *where, void **target,
                              world_error_t *error)
 {
     uint64_t number = 0;
     sim_message_t message;
     (void)world;
-    if (sim_parse_count(where, &number, &message) != SIM_OK || number > UINT16_MAX) {
-        world_shown_t shown;
-        return world_fail(error, SIM_ERR_INVALID, NULL,
-                          "rocesim run: --live http: the port is '%s', expected 0 to 65535",
-                          world_show(&shown, where));
-    }
+    SIM_CHECK(sim_parse_count(where, &number, &message) == SIM_OK);
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)number),
                                   .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -176,6 +177,7 @@ static sim_err_t open_server(const world_t *world, const char *where, void **tar
         if (metrics->listener >= 0) {
             (void)close(metrics->listener);
         }
+        pthread_mutex_destroy(&metrics->lock);
         sim_free(metrics);
         return world_fail(error, SIM_ERR_IO, NULL,
                           "rocesim run: --live http:%s: cannot listen on 127.0.0.1: %s", where,
@@ -210,4 +212,5 @@ static void close_server(void *target, const world_t *world, sim_time_t now_ps)
     sim_free(metrics);
 }
 
-const live_target_ops_t live__http = {"http", open_server, publish_text, close_server};
+const live_target_ops_t live__http = {"http", check_server, open_server, publish_text,
+                                      close_server};

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define PERIOD_S 0.25
-#define SLEEP_MAX_S 0.2 // so that an interruption is seen soon
+#define WAIT_MAX_S 1e9 // a time that nanosleep takes
 #define TARGETS_MAX 16u
 
 typedef struct place {
@@ -76,13 +76,15 @@ static void publish(cli_live_t *live)
     }
 }
 
-// Waits until the wall clock has come to the simulated time, at the pace of the run.
+// Waits until the wall clock has come to the simulated time, at the pace of the run. A signal ends
+// the wait, so that an interruption is seen at once.
 static void wait_for_wall(const cli_live_t *live)
 {
     const double due_s = live->start_s + (double)live->now_ps / (double)live->pace_ps;
-    const double wait_s = SIM_MIN(due_s - wall_s(), SLEEP_MAX_S);
+    const double wait_s = SIM_MIN(due_s - wall_s(), WAIT_MAX_S);
     if (wait_s > 0) {
-        const struct timespec rest = {0, (long)(wait_s * 1e9)};
+        const time_t whole_s = (time_t)wait_s;
+        const struct timespec rest = {whole_s, (long)((wait_s - (double)whole_s) * 1e9)};
         (void)nanosleep(&rest, NULL);
     }
 }
@@ -101,50 +103,95 @@ static void on_window(sim_time_t window_end_ps, void *ctx)
     }
 }
 
-static sim_err_t open_one(cli_live_t *live, const char *option, world_error_t *error)
+// Returns the kind of target that an option names, and its place; NULL: it names none.
+static const live_target_ops_t *find_target(const char *option, const char **where)
 {
     static const live_target_ops_t *const all[] = {&live__sysfs, &live__http, &live__redis,
                                                    &live__extcap};
     const size_t size = strcspn(option, ":");
-    for (size_t i = 0; i < SIM_COUNT_OF(all) && live->count < TARGETS_MAX; i++) {
+    for (size_t i = 0; i < SIM_COUNT_OF(all); i++) {
         if (strlen(all[i]->name) == size && strncmp(all[i]->name, option, size) == 0 &&
             option[size] == ':' && option[size + 1] != '\0') {
-            place_t *const place = &live->places[live->count];
-            place->ops = all[i];
-            const sim_err_t result =
-                all[i]->open(live->world, option + size + 1, &place->target, error);
-            live->count += result == SIM_OK;
-            return result;
+            *where = option + size + 1;
+            return all[i];
         }
     }
-    world_shown_t shown;
-    return world_fail(error, SIM_ERR_INVALID, NULL,
-                      "rocesim run: --live is '%s', expected sysfs:DIR, http:PORT, "
-                      "redis:PORT[@SWITCH] or extcap:DIR",
-                      world_show(&shown, option));
+    return NULL;
 }
 
-sim_err_t cli_live_begin(const char *const *options, size_t count, const char *pace,
-                         const world_t *world, cli_live_t **live, world_error_t *error)
+sim_err_t live__check_port(const char *text, size_t size, const char *kind, world_error_t *error)
+{
+    uint64_t number = 0;
+    sim_message_t message;
+    world_shown_t shown;
+    char *const port = sim_format("%.*s", (int)size, text);
+    sim_err_t result = SIM_OK;
+    if (sim_parse_count(port, &number, &message) != SIM_OK || number > UINT16_MAX) {
+        result = world_fail(error, SIM_ERR_INVALID, NULL,
+                            "rocesim run: --live %s: the port is '%s', expected 0 to 65535", kind,
+                            world_show(&shown, port));
+    }
+    sim_free(port);
+    return result;
+}
+
+static sim_err_t check_pace(const char *pace, world_error_t *error)
+{
+    sim_time_t pace_ps = 0;
+    sim_message_t message;
+    world_shown_t shown;
+    return pace == NULL || (sim_parse_time(pace, &pace_ps, &message) == SIM_OK && pace_ps > 0)
+               ? SIM_OK
+               : world_fail(error, SIM_ERR_INVALID, NULL,
+                            "rocesim run: --pace is '%s', expected the simulated time of a "
+                            "second: 1ms",
+                            world_show(&shown, pace));
+}
+
+sim_err_t cli_live_check(const cli_args_t *args, const world_t *world, world_error_t *error)
+{
+    sim_err_t result = check_pace(args->pace, error);
+    if (args->live_count > TARGETS_MAX) {
+        result = world_fail(error, SIM_ERR_RANGE, NULL,
+                            "rocesim run: --live is given %zu times, expected at most %u",
+                            args->live_count, TARGETS_MAX);
+    }
+    for (size_t i = 0; i < args->live_count && result == SIM_OK; i++) {
+        const char *where = NULL;
+        const live_target_ops_t *const ops = find_target(args->live[i], &where);
+        if (ops == NULL) {
+            world_shown_t shown;
+            result = world_fail(error, SIM_ERR_INVALID, NULL,
+                                "rocesim run: --live is '%s', expected sysfs:DIR, http:PORT, "
+                                "redis:PORT[@SWITCH] or extcap:DIR",
+                                world_show(&shown, args->live[i]));
+        } else if (ops->check != NULL) {
+            result = ops->check(world, where, error);
+        }
+    }
+    return result;
+}
+
+sim_err_t cli_live_begin(const cli_args_t *args, const world_t *world, cli_live_t **live,
+                         world_error_t *error)
 {
     *live = NULL;
-    if (count == 0 && pace == NULL) {
+    if (args->live_count == 0 && args->pace == NULL) {
         return SIM_OK;
     }
     cli_live_t *const made = sim_alloc(sizeof(*made));
     *made = (cli_live_t){.world = world, .start_s = wall_s()};
     sim_err_t result = SIM_OK;
     sim_message_t message;
-    if (pace != NULL &&
-        (sim_parse_time(pace, &made->pace_ps, &message) != SIM_OK || made->pace_ps == 0)) {
-        world_shown_t shown;
-        result = world_fail(error, SIM_ERR_INVALID, NULL,
-                            "rocesim run: --pace is '%s', expected the simulated time of a "
-                            "second: 1ms",
-                            world_show(&shown, pace));
+    if (args->pace != NULL) {
+        SIM_CHECK(sim_parse_time(args->pace, &made->pace_ps, &message) == SIM_OK);
     }
-    for (size_t i = 0; i < count && result == SIM_OK; i++) {
-        result = open_one(made, options[i], error);
+    for (size_t i = 0; i < args->live_count && result == SIM_OK; i++) {
+        const char *where = NULL;
+        place_t *const place = &made->places[made->count];
+        place->ops = find_target(args->live[i], &where);
+        result = place->ops->open(world, where, &place->target, error);
+        made->count += result == SIM_OK;
     }
     if (result != SIM_OK) {
         cli_live_end(made);

@@ -178,19 +178,28 @@ static void publish_database(void *target, const world_t *world, sim_time_t now_
     sim_free(out.bytes);
 }
 
+static sim_err_t check_database(const world_t *world, const char *where, world_error_t *error)
+{
+    const size_t size = strcspn(where, "@");
+    const char *const colon = memchr(where, ':', size);
+    const char *const port = colon != NULL ? colon + 1 : where;
+    const char *const name = where[size] == '@' ? where + size + 1 : NULL;
+    const net_node_t *const node = name != NULL ? net_node_find(world->net, name) : NULL;
+    if (name != NULL && (node == NULL || node->kind != NET_NODE_SWITCH)) {
+        world_shown_t shown;
+        return world_fail(error, SIM_ERR_UNKNOWN, NULL,
+                          "rocesim run: --live redis: there is no switch '%s'",
+                          world_show(&shown, name));
+    }
+    return live__check_port(port, (size_t)(where + size - port), "redis", error);
+}
+
 static sim_err_t open_database(const world_t *world, const char *where, void **target,
                                world_error_t *error)
 {
     const char *const at = strchr(where, '@');
     redis_t *const redis = sim_alloc(sizeof(*redis));
     *redis = (redis_t){.node = at != NULL ? net_node_find(world->net, at + 1) : NULL};
-    if (at != NULL && (redis->node == NULL || redis->node->kind != NET_NODE_SWITCH)) {
-        world_shown_t shown;
-        sim_free(redis);
-        return world_fail(error, SIM_ERR_UNKNOWN, NULL,
-                          "rocesim run: --live redis: there is no switch '%s'",
-                          world_show(&shown, at + 1));
-    }
     const size_t size = at != NULL ? (size_t)(at - where) : strlen(where);
     char *const address = memchr(where, ':', size) != NULL
                               ? sim_format("%.*s", (int)size, where)
@@ -219,4 +228,5 @@ static void close_database(void *target, const world_t *world, sim_time_t now_ps
     sim_free(redis);
 }
 
-const live_target_ops_t live__redis = {"redis", open_database, publish_database, close_database};
+const live_target_ops_t live__redis = {"redis", check_database, open_database, publish_database,
+                                       close_database};

@@ -154,4 +154,4 @@ static void close_tree(void *target, const world_t *world, sim_time_t now_ps)
     sim_free(sysfs);
 }
 
-const live_target_ops_t live__sysfs = {"sysfs", open_tree, publish_tree, close_tree};
+const live_target_ops_t live__sysfs = {"sysfs", NULL, open_tree, publish_tree, close_tree};

@@ -11,6 +11,8 @@
 // A place. One table of operations for each kind, immutable.
 typedef struct live_target_ops {
     const char *name; // of the option: "sysfs"
+    // Refuses a wrong place before anything is opened; NULL: every place is good.
+    sim_err_t (*check)(const world_t *world, const char *where, world_error_t *error);
     // Opens the place that the option names. *target is what the others get.
     sim_err_t (*open)(const world_t *world, const char *where, void **target, world_error_t *error);
     void (*publish)(void *target, const world_t *world, sim_time_t now_ps);
@@ -37,6 +39,10 @@ extern const live_counter_t live__counters[]; // ends with metric NULL
 // Returns a counter's value; class_number is ignored by counters without classes.
 uint64_t live__read(const live_counter_t *counter, const net_port_t *port, unsigned class_number,
                     sim_time_t now_ps);
+
+// Refuses a text of `size` bytes that is no port of TCP; 0 is one.
+SIM_MUST_CHECK sim_err_t live__check_port(const char *text, size_t size, const char *kind,
+                                          world_error_t *error);
 
 void live__put(sim_buffer_t *out, const char *format, ...) SIM_PRINTF(2, 3);
 

@@ -13,9 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static void on_built(world_t *world, void *ctx)
+static sim_err_t on_built(world_t *world, void *ctx, world_error_t *error)
 {
     serve_conversation_t *const conversation = ctx;
+    (void)error;
     conversation->world = world;
     world->confined = conversation->confined;
     serve_watch(conversation->limits, world->sim, conversation->lines.out);
@@ -24,6 +25,7 @@ static void on_built(world_t *world, void *ctx)
         conversation->session = session != NULL ? session : conversation->session;
     }
     SIM_CHECK(conversation->session != NULL);
+    return SIM_OK;
 }
 
 // Removes what a session without results has made in its folder, and the folder if nothing else is

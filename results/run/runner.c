@@ -429,7 +429,8 @@ sim_err_t results_execute(world_scenario_t *scenario, const results_options_t *o
         result = results_together(options->ranks, result, error);
     }
     if (result == SIM_OK && options->built != NULL) {
-        options->built(made->world, options->ctx);
+        result = options->built(made->world, options->ctx, error);
+        result = results_together(options->ranks, result, error);
     }
     if (result == SIM_OK) {
         result = results_together(options->ranks, prepare(made, error), error);

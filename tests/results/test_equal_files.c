@@ -143,9 +143,11 @@ static void sum_up(const char *folder, files_t *files)
     free(entries);
 }
 
-static void go(world_t *world, void *ctx)
+static sim_err_t go(world_t *world, void *ctx, world_error_t *error)
 {
+    (void)error;
     way_go(world, *(const way_t *)ctx);
+    return SIM_OK;
 }
 
 static void run_way(const char *text, way_t way, unsigned threads, files_t *files)

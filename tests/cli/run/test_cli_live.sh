@@ -117,12 +117,37 @@ if command -v tshark >/dev/null; then
     [ "$(tshark -r "$work/captured" -c 3 2>/dev/null | wc -l)" -eq 3 ] || fail "tshark reads no frames"
 fi
 
-refused() { # TEXT TARGET...
-    "$ROCESIM" run "$work/s.yaml" --quiet "${@:2}" >"$work/said" 2>&1
-    [ $? -ne 0 ] && grep -q -- "$1" "$work/said" || fail "${*:2}: $(cat "$work/said")"
+# A wrong value is refused before anything is written.
+refused() { # TEXT OPTION...
+    "$ROCESIM" run "$work/s.yaml" --quiet -o "$work/none" "${@:2}" >"$work/said" 2>&1
+    [ $? -eq 2 ] && grep -q -- "$1" "$work/said" && [ ! -e "$work/none" ] ||
+        fail "${*:2}: $(cat "$work/said")"
 }
 refused 'expected sysfs:DIR' --live "$work"
+refused 'expected sysfs:DIR' --live sysfs:
 refused 'expected 0 to 65535' --live http:x
+refused 'expected 0 to 65535' --live http:65536
+refused 'expected 0 to 65535' --live redis:127.0.0.1:x
+refused 'expected 0 to 65535' --live "sysfs:$work/never" --live redis:x@leaf0
+[ ! -e "$work/never" ] || fail 'a target was opened although the next one is wrong'
 refused "no switch 'leaf9'" --live redis:1@leaf9
+refused "no switch 'host0'" --live redis:1@host0
+refused 'expected at most 256' --live "extcap:$work/never" \
+    --set topology.leaf-spine.hosts-per-leaf=70 --set switch.buffer=64MB
 refused 'expected the simulated time' --pace fast
+refused 'expected the simulated time' --pace 0s
+refused 'expected no --ranks\|needs MPI' --pace 1ms --ranks 2
+
+# A window of the simulation may last longer at the pace than any wait: 6 us at 2 us in a second.
+cat >"$work/slow.yaml" <<'END'
+topology: {star: {hosts: 2}}
+link: {rate: 100Gbps, delay: 2us}
+until: 6us
+traffic:
+  - flows: {list: host0 host1 1MB 0us}
+END
+begun=$(date +%s%N)
+"$ROCESIM" run "$work/slow.yaml" --quiet --pace 2us >"$work/said" 2>&1 || fail "slow: $(cat "$work/said")"
+took_ms=$((($(date +%s%N) - begun) / 1000000))
+[ $took_ms -ge 1900 ] || fail "6 us at 2 us in a second took $took_ms ms"
 exit $((failures > 0))
