@@ -10,7 +10,7 @@
 // From the end of a decision to pause to its effect, besides what depends on the port: the pause
 // frame up to its FCS (72), and the preamble, FCS and gap of the frame that the peer sends then.
 #define AROUND_BYTES 108u
-#define CABLE_M_PER_S 198000000.0 // in the vendor's formula
+#define CABLE_M_PER_S 198000000.0 // in the vendor's formula; an assumption
 
 // Returns the bytes of link time from a decision to the moment at which it shows at the port,
 // times BIT_PS.
@@ -62,14 +62,14 @@ uint32_t cli_headroom_worst_frame(const cli_port_needs_t *needs, uint32_t least_
     return worst;
 }
 
-// Spectrum-2 with the values of SONiC's ASIC_TABLE and LOSSLESS_TRAFFIC_PATTERN.
+// The MTU of ports and the share of small packets are from SONiC's document. It leaves the values
+// of ASIC_TABLE open, so the others are assumptions for a chip with cells.
 const cli_vendor_switch_t cli_vendor_switch = {
     .cell_bytes = 144,
     .small_percent = 100,
     .lossless_mtu_bytes = 1024,
     .port_mtu_bytes = 9100,
     .mac_phy_bytes = 819.2,
-    .pipeline_bytes = 18432,
 };
 
 uint64_t cli_headroom_vendor_bytes(const cli_vendor_switch_t *chip, uint64_t rate_bps,

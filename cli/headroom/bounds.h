@@ -27,14 +27,13 @@ uint64_t cli_headroom_any_bytes(const cli_port_needs_t *needs);
 // the largest.
 uint32_t cli_headroom_worst_frame(const cli_port_needs_t *needs, uint32_t least_bytes);
 
-// Parameters of the vendor's formula (SONiC, cfgmgr/buffer_headroom_mellanox.lua).
+// Parameters of the vendor's formula (SONiC, doc/qos/dynamically-headroom-calculation.md).
 typedef struct cli_vendor_switch {
     uint64_t cell_bytes;
     uint64_t small_percent; // of the packets have 64 bytes
     uint64_t lossless_mtu_bytes;
     uint64_t port_mtu_bytes;
     double mac_phy_bytes;
-    uint64_t pipeline_bytes;
 } cli_vendor_switch_t;
 extern const cli_vendor_switch_t cli_vendor_switch;
 
