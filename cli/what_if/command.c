@@ -42,15 +42,11 @@ static sim_err_t take_kinds(const cli_args_t *args, unsigned *kinds, world_error
         names[k] = cli_change_kind_name(k);
     }
     for (size_t i = 0; i < args->kind_count; i++) {
-        const unsigned before = *kinds;
-        for (size_t k = 0; k < CLI_CHANGE_KINDS; k++) {
-            *kinds |= strcmp(args->kinds[i], names[k]) == 0 ? 1u << k : 0;
+        size_t k = 0;
+        while (k < CLI_CHANGE_KINDS && strcmp(args->kinds[i], names[k]) != 0) {
+            k++;
         }
-        bool known = *kinds != before;
-        for (size_t k = 0; k < CLI_CHANGE_KINDS && !known; k++) {
-            known = strcmp(args->kinds[i], names[k]) == 0;
-        }
-        if (!known) {
+        if (k == CLI_CHANGE_KINDS) {
             world_shown_t shown;
             (void)world_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim what-if: unknown --kind '%s'",
                              world_show(&shown, args->kinds[i]));
@@ -58,6 +54,7 @@ static sim_err_t take_kinds(const cli_args_t *args, unsigned *kinds, world_error
             world_error_add_names(error, names, CLI_CHANGE_KINDS, "rocesim what-if --help");
             return SIM_ERR_UNKNOWN;
         }
+        *kinds |= 1u << k;
     }
     return SIM_OK;
 }
