@@ -49,6 +49,16 @@ static void print_figures(const cli_effect_t *effect, FILE *out)
                 : "-");
 }
 
+// Prints a dash where a run has no completion time.
+static void print_ratio(double ratio, FILE *out)
+{
+    if (ratio > 0) {
+        fprintf(out, " %5.2f", ratio);
+    } else {
+        fprintf(out, " %5s", "-");
+    }
+}
+
 static void print_row(const cli_what_if_t *what_if, const cli_what_if_row_t *row, FILE *out)
 {
     char *const words = words_of(row->effect.breaks, ", ");
@@ -57,8 +67,8 @@ static void print_row(const cli_what_if_t *what_if, const cli_what_if_row_t *row
         fprintf(out, "%s: %s\n", words, row->effect.failure);
     } else {
         print_figures(&row->effect, out);
-        fprintf(out, " %5.2f  %s%s%s\n", ratio_of(what_if, &row->effect), words,
-                row->effect.cause != NULL ? "; " : "",
+        print_ratio(ratio_of(what_if, &row->effect), out);
+        fprintf(out, "  %s%s%s\n", words, row->effect.cause != NULL ? "; " : "",
                 row->effect.cause != NULL ? row->effect.cause : "");
     }
     fprintf(out, "    %s\n", row->command);
@@ -99,7 +109,8 @@ void cli_what_if_print(const cli_what_if_t *what_if, FILE *out)
             "breaks; cause");
     fprintf(out, "%-38s ", "without changes");
     print_figures(&what_if->base, out);
-    fprintf(out, " %5.2f  %s\n", 1.0, what_if->base.cause != NULL ? what_if->base.cause : "");
+    print_ratio(ratio_of(what_if, &what_if->base), out);
+    fprintf(out, "  %s\n", what_if->base.cause != NULL ? what_if->base.cause : "");
     size_t shown = 0;
     size_t of_kind[CLI_CHANGE_KINDS] = {0};
     for (size_t i = 0; i < broken; i++) {
