@@ -86,7 +86,7 @@ typedef struct explain_stop {
     sim_time_t to_ps; // the run's end, if it did not end; known up to events_end_ps alone
 } explain_stop_t;
 
-// Where pauses began.
+// A place at which pauses began.
 typedef struct explain_root {
     char *name;
     uint32_t port; // EXPLAIN_NONE: a host

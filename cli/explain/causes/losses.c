@@ -154,7 +154,7 @@ static void accuse_outliers(lossy_all_t *all)
 }
 
 // Accuses links whose errors events.csv logs, and those with losses if they are too few to compare.
-// Where the scenario gives all links losses, no few ones are accused.
+// None is accused if the scenario gives losses to all links.
 static void accuse_known(lossy_all_t *all)
 {
     const net_link_config_t *const config = &all->explain->scenario->link;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves over a network: frames on links, stopped ports and drops, painted on top of the network.
+// Paints moving frames on links, stopped ports and drops on top of the network.
 import { the_color } from "../core/settings";
 import type { Bundle, Layout } from "./layout";
 import type { Viewport } from "./paint";

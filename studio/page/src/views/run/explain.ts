@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What slowed a run down, as `rocesim explain` found it: causes, trees of pauses, victims and what may help.
+// Shows why a run was slow, as `rocesim explain` found it: causes, trees of pauses, victims and what may help.
 import { ApiError, api } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number } from "../../core/format";

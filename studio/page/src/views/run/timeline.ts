@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened when: slices of flows by host, and of stopped ports, downed links and faults, over the chosen time.
+// Draws slices of flows by host, and of stopped ports, downed links and faults, over the chosen time.
 import { api } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number } from "../../core/format";
@@ -176,7 +176,7 @@ class TimelineTab {
 
     async load(): Promise<void> {
         const range = range_query();
-        // What lasts into the chosen time may have begun before it.
+        // A slice that lasts into the chosen time may have begun before it.
         const ask = (table: string, columns: string[], limit: number, where: string, order: string, before = false) =>
             api.post<QueryAnswer>(
                 "query",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the text of a scenario comes from, and the text that was typed but not saved.
+// The origin of a scenario's text, and the text that was typed but not saved.
 import { api, call } from "../../core/api";
 import { file_address } from "../../core/own_files";
 import type { Place } from "../../core/router";
@@ -31,7 +31,7 @@ export interface Source {
     start: Start;
 }
 
-// Where file names in the scenario start: beside an entry of the library, or in a folder of the user's own files.
+// The folder in which a scenario's file names start: beside an entry of the library, or of the user's own files.
 export interface Start {
     library?: string;
     folder?: string;
