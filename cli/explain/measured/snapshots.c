@@ -38,6 +38,7 @@ typedef struct reader {
     bool *seen;            // by port
     form_t form;
     char node[NAME_MAX_BYTES]; // to which the lines belong; "": not known
+    bool is_prompted;          // node is that of a prompt in this file
     char port[NAME_MAX_BYTES]; // of ethtool -S; "": not known
     double *cnps;              // by node: of this snapshot
 } reader_t;
@@ -49,7 +50,8 @@ static bool number_of(const char *text, meter_value_t *value)
     return cli__meter_parse(text, value) && !value->is_missing;
 }
 
-// Keeps a value of a port; the name of the port of a node with one link does not matter.
+// Keeps a value of a port; the name of the port of a node with one link does not matter. Where the
+// node is not known, a name that several nodes have is that of no port.
 static void keep(reader_t *reader, const char *node, const char *name, unsigned column,
                  const meter_value_t *value)
 {
@@ -57,16 +59,18 @@ static void keep(reader_t *reader, const char *node, const char *name, unsigned 
     uint32_t found = EXPLAIN_NONE;
     uint32_t only = EXPLAIN_NONE;
     uint32_t count = 0;
+    uint32_t named = 0;
     for (uint32_t i = 0; i < meter->port_count; i++) {
         const meter_port_t *const port = &meter->ports[i];
         const bool here = node[0] == '\0' || strcasecmp(meter->nodes[port->node].name, node) == 0;
         if (here && (strcmp(port->own, name) == 0 || strcmp(port->name, name) == 0)) {
             found = i;
+            named++;
         }
         count += here && node[0] != '\0';
         only = here && node[0] != '\0' ? i : only;
     }
-    found = found == EXPLAIN_NONE && count == 1 ? only : found;
+    found = named == 0 && count == 1 ? only : named == 1 ? found : EXPLAIN_NONE;
     if (found == EXPLAIN_NONE) {
         if (meter->unknown_ports++ == 0) {
             meter->unknown_port = sim_format("%s%s%s", node, node[0] != '\0' ? ":" : "", name);
@@ -159,7 +163,9 @@ static void take(reader_t *reader, const char *node, const char *port, const cha
 
 // -- lines
 
-// Takes a prompt with a command: "admin@leaf1:~$ show pfc counters", "h0# ethtool -S eth0".
+// Takes a prompt with a command: "admin@leaf1:~$ show pfc counters", "h0# ethtool -S eth0". A node
+// that the topology lacks follows a known one: its counters are those of no port. Alone in a file,
+// it may be a name that all switches have ("admin@sonic"), and the file's name counts.
 static void take_prompt(reader_t *reader, const char *line)
 {
     const size_t size = strcspn(line, "$#>");
@@ -170,12 +176,18 @@ static void take_prompt(reader_t *reader, const char *line)
         strchr(line, '{') != NULL) {
         return;
     }
+    bool known = false;
     for (size_t n = 0; n < reader->meter->node_count; n++) {
         const char *const name = reader->meter->nodes[n].name;
         if (strlen(name) == length && strncasecmp(name, begin, length) == 0) {
             (void)snprintf(reader->node, sizeof(reader->node), "%s", name);
+            known = true;
         }
     }
+    if (!known && at != NULL && reader->is_prompted) {
+        (void)snprintf(reader->node, sizeof(reader->node), "%.*s", (int)length, begin);
+    }
+    reader->is_prompted = reader->is_prompted || known;
     const char *const ethtool = strstr(line + size, "ethtool -S ");
     if (ethtool != NULL) {
         (void)sscanf(ethtool, "ethtool -S %255s", reader->port);
@@ -365,6 +377,7 @@ static void name_node(reader_t *reader, const char *path)
     reader->node[0] = '\0';
     reader->port[0] = '\0';
     reader->form = FORM_NONE;
+    reader->is_prompted = false;
     for (size_t n = 0; n < reader->meter->node_count; n++) {
         const char *const name = reader->meter->nodes[n].name;
         const size_t size = strlen(name);

@@ -173,6 +173,21 @@ printf "$head  Ethernet0  0  0  0  1,005\n  Ethernet48 0 0 0 3\n" >"$work/b"
 grep -q '^main cause: h0 is a slow receiver' "$work/said" || fail "$(cat "$work/said")"
 grep -q 'no duration counter.*3 ports without samples.*first leaf0:Ethernet48' "$work/said" ||
     fail "limits: $(cat "$work/said")"
+# Counters of a switch that the topology lacks, and of a port that two switches have, are nobody's.
+echo 'leaf1,Ethernet0,h2,eth0' >>"$work/links.csv"
+for more in 0 1000; do
+    printf "$head  Ethernet0  0  0  0  5\n\n${head/leaf0/leaf9}  Ethernet4  0  0  0  $((more + 5))\n" \
+        >"$work/p$more"
+    printf "${head#*$ }  Ethernet0  0  0  0  $((more + 5))\n  Ethernet4  0  0  0  7\n" \
+        >"$work/q$more"
+done
+for kind in p q; do
+    "$ROCESIM" explain "$work/links.csv" --counters "$work/${kind}0" --counters "$work/${kind}1000" \
+        >"$work/said" 2>&1 || fail "$kind: $(cat "$work/said")"
+    ! grep -q '^main cause' "$work/said" || fail "$kind: counters of no port accuse one: $(cat "$work/said")"
+    grep -q "first $([ $kind = p ] && echo leaf9:Ethernet4 || echo Ethernet0)" "$work/said" ||
+        fail "$kind: $(cat "$work/said")"
+done
 echo 'nothing of use' >"$work/c"
 "$ROCESIM" explain "$work/links.csv" --counters "$work/c" --counters "$work/c" >"$work/said" 2>&1
 [ $? -eq 2 ] && grep -q 'no counters of a port' "$work/said" || fail "$(cat "$work/said")"
