@@ -17,8 +17,8 @@ typedef struct sim_scratch {
 } sim_scratch_t;
 
 // Makes a folder, and removes those of the same `name` that processes of this user left behind a
-// minute ago or earlier. The folder lies in `place`; NULL: in $TMPDIR or /tmp. Returns false, with a
-// reason in errno, if there can be none.
+// minute ago or earlier. The folder lies in `place`; NULL: in $TMPDIR or /tmp. Returns false, with
+// a reason in errno, if there can be none.
 bool sim_scratch_make(sim_scratch_t *scratch, const char *place, const char *name);
 // Removes the folder, if there is one.
 void sim_scratch_remove(sim_scratch_t *scratch);

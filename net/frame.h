@@ -3,9 +3,9 @@
 //
 // A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2, MRC and Ultra
 // Ethernet over IPv4 or IPv6, with or without an 802.1Q tag, RoCEv2 with or without in-band
-// telemetry behind it (net/wire/trailer.h), 802.1Qbb PFC MAC control frames, and CC_Updates of Ultra
-// Ethernet. Bytes are as on an Ethernet link without preamble and FCS (LINKTYPE_ETHERNET). All
-// multi-byte fields of the struct are in host order.
+// telemetry behind it (net/wire/trailer.h), 802.1Qbb PFC MAC control frames, and CC_Updates of
+// Ultra Ethernet. Bytes are as on an Ethernet link without preamble and FCS (LINKTYPE_ETHERNET).
+// All multi-byte fields of the struct are in host order.
 //
 // Sources: IEEE 802.3 (31, annex 31B/31D), 802.1Q (9.6, 36), RFC 791, RFC 8200, RFC 768,
 // IBA vol. 1 ch. 9 and annex A17 (RoCEv2; A17.3.3: ICRC).

@@ -45,19 +45,6 @@ typedef struct nic_counter_info {
 } nic_counter_info_t;
 extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name
 
-// A counter of a NIC's port, over all classes, by the name that Linux gives it.
-typedef struct nic_port_counter_info {
-    const char *name;
-    const char *metric; // of the port (net/port_metrics.h); NULL: the counter is always 0
-    uint64_t unit;      // of the counter, in units of the metric
-} nic_port_counter_info_t;
-// Files of an InfiniBand port in sysfs (ports/1/counters), and of a network interface (statistics).
-// Both end with a NULL name.
-extern const nic_port_counter_info_t nic_port_counter_infos[];
-extern const nic_port_counter_info_t nic_interface_counter_infos[];
-uint64_t nic_port_counter(const nic_t *nic, const nic_port_counter_info_t *counter,
-                          sim_time_t now_ps);
-
 // The counters of a detailed NIC's inside.
 typedef struct nic_rnic_counters {
     uint64_t wqes_posted;

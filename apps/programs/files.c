@@ -6,6 +6,7 @@
 #include "apps/programs/guest.h"
 #include "kernel/scratch.h"
 #include "nic/host.h"
+#include "nic/port_counters.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -349,7 +349,8 @@ static sim_err_t write_profiles(headroom_t *headroom, const world_t *world, cons
         json_t *const profiles = json_object();
         for (uint32_t p = 0; p < node->port_count; p++) {
             kind_t kind = port_kind(headroom, world, node, p);
-            kind = headroom->kinds[kind_of(headroom, &kind)];
+            const size_t k = kind_of(headroom, &kind);
+            kind = headroom->kinds[k];
             char *const name = sim_format("pg_lossless_%" PRIu64 "_%.4gm_profile",
                                           kind.needs.rate_bps / 1000000, kind.length_m);
             json_object_set_new(profiles, name, profile_of(&kind, net_switch_config(node)));

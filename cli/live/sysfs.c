@@ -7,6 +7,7 @@
 
 #include "net/ports.h"
 #include "nic/host.h"
+#include "nic/port_counters.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,6 +5,7 @@
 
 #include "net/port_metrics.h"
 #include "nic/device.h"
+#include "nic/port_counters.h"
 #include "nic/transport.h"
 
 #include "nic/objects/fields.h"

@@ -68,22 +68,21 @@ static const char *end_of(const char *ended)
 
 static void say_run(json_t *story, const json_t *summary)
 {
-    world_text_t text[3];
+    world_text_t text[2];
     const double accelerators = number_at(summary, "network.accelerators");
     const double switches =
         number_at(summary, "network.nodes") - number_at(summary, "network.hosts") - accelerators;
-    char *const more =
-        accelerators > 0
-            ? sim_format(", %s accelerators", count_at(&text[2], summary, "network.accelerators"))
-            : sim_strdup("");
     const char *const control = json_string_value(results_json_at(summary, "congestion_control"));
-    say(story, sim_format("The network has %s host%s%s, %.0f switch%s and %s link%s.",
+    say(story, sim_format("The network has %s host%s, %.0f switch%s and %s link%s.",
                           count_at(&text[0], summary, "network.hosts"),
-                          plural_at(summary, "network.hosts"), more, switches,
+                          plural_at(summary, "network.hosts"), switches,
                           (uint64_t)switches == 1 ? "" : "es",
                           count_at(&text[1], summary, "network.links"),
                           plural_at(summary, "network.links")));
-    sim_free(more);
+    if (accelerators > 0) {
+        say(story, sim_format("%s accelerators are nodes of the network.",
+                              count_at(&text[0], summary, "network.accelerators")));
+    }
     if (control != NULL) {
         say(story, strcmp(control, "none") == 0
                        ? sim_strdup("NICs use no congestion control.")
