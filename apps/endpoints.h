@@ -86,6 +86,8 @@ struct app__sockets *app__runtime_sockets(app_runtime_t *runtime, sim_time_t lat
 // Returns the connection managers of the network's hosts, which are made on first use.
 struct app__cmas *app__runtime_managers(app_runtime_t *runtime);
 struct app__files *app__runtime_files(app_runtime_t *runtime);
+// Returns the place of the list of the segments of the network's hosts.
+struct app__segments **app__runtime_segments(app_runtime_t *runtime);
 
 // Returns the endpoint of an interface, creating it on first use.
 app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface);

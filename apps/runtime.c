@@ -11,6 +11,7 @@
 #include "apps/endpoints.h"
 #include "apps/programs/cm.h"
 #include "apps/programs/files.h"
+#include "apps/programs/segments.h"
 #include "apps/programs/sockets.h"
 #include "kernel/digits.h"
 
@@ -25,9 +26,10 @@ struct app_runtime {
     app__endpoint_t **endpoints; // by interface; NULL: not used yet
     size_t endpoint_count;
     uint64_t flow_id;
-    struct app__sockets *sockets; // of programs (apps/programs/sockets.h); NULL: there are none
-    struct app__cmas *managers;   // of programs (apps/programs/cm.h); NULL: there are none
-    struct app__files *files;     // of programs (apps/programs/files.h); NULL: there are none
+    struct app__sockets *sockets;   // of programs (apps/programs/sockets.h); NULL: there are none
+    struct app__cmas *managers;     // of programs (apps/programs/cm.h); NULL: there are none
+    struct app__files *files;       // of programs (apps/programs/files.h); NULL: there are none
+    struct app__segments *segments; // of programs, by host (apps/programs/segments.h)
 };
 
 const app_ops_t *const app_all[] = {
@@ -68,6 +70,7 @@ void app_runtime_destroy(app_runtime_t *runtime)
     }
     app__sockets_destroy(runtime->sockets);
     app__files_destroy(runtime->files);
+    app__segments_destroy(runtime->segments);
     sim_free(runtime->endpoints);
     sim_free(runtime);
 }
@@ -94,6 +97,11 @@ struct app__files *app__runtime_files(app_runtime_t *runtime)
         runtime->files = app__files_create(runtime->net);
     }
     return runtime->files;
+}
+
+struct app__segments **app__runtime_segments(app_runtime_t *runtime)
+{
+    return &runtime->segments;
 }
 
 // -- completions

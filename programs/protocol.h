@@ -61,9 +61,18 @@ typedef enum program_op {
     PROGRAM_FILES,      // brings the files of the host's devices up to date. out: files in
                         // program_shared_t
 
+    PROGRAM_SEGMENT_GET, // in: segment (key, bytes, flags, mode, creator). out: handle, which
+                         // is 0 for the first segment of the host. EEXIST, EINVAL, ENOENT, ENOMEM
+    PROGRAM_SEGMENT_ATTACH, // in: handle. out: segment, and a descriptor of its pages
+    PROGRAM_SEGMENT_DETACH, // in: handle
+    PROGRAM_SEGMENT_STATUS, // in: handle. out: segment
+    PROGRAM_SEGMENT_MODE,   // in: handle, segment (mode)
+    PROGRAM_SEGMENT_REMOVE, // in: handle. Its pages stay until nobody has it attached
+
     PROGRAM_ALLOC_PD,   // in: device. out: handle
     PROGRAM_DEALLOC_PD, // in: handle. EBUSY: objects belong to it
-    PROGRAM_MAP,        // in: memory (address, length, offset): these pages lie in the memory file
+    PROGRAM_MAP,        // in: memory (address, length, offset): these pages lie in the memory file,
+                        // or, with count != 0, in the segment number count - 1
     PROGRAM_REG_MR,     // in: handle (PD), memory. out: handle, lkey, rkey
     PROGRAM_DEREG_MR,   // in: handle
     PROGRAM_CREATE_CQ,  // in: device, count (entries), flags (1: with times). out: handle
@@ -154,6 +163,16 @@ typedef struct program_memory {
     uint32_t rkey;   // out
 } program_memory_t;
 
+// A segment of System V.
+typedef struct program_segment {
+    uint64_t bytes;
+    int32_t key;
+    uint32_t flags; // IPC_CREAT, IPC_EXCL, SHM_HUGETLB
+    uint32_t mode;  // permissions, with SHM_DEST if it was removed
+    uint32_t attaches;
+    int32_t creator; // number of its process, as processes of the host see it
+} program_segment_t;
+
 typedef struct program_create_qp {
     uint32_t type; // as enum ibv_qp_type: IBV_QPT_RC, UC, UD
     uint32_t send_cq;
@@ -200,6 +219,7 @@ typedef struct program_call {
     program_wait_t wait;
     program_timer_t timer;
     program_memory_t memory;
+    program_segment_t segment;
     program_create_qp_t create;
     program_qp_t qp;
     program_name_t name;
@@ -312,6 +332,7 @@ typedef struct program_completion {
     uint32_t src_qp;
     uint32_t is_send;    // the completion of a send work request; else of a receive
     uint8_t src_gid[16]; // UD
+    uint32_t src_lid;    // UD, on InfiniBand
     uint64_t time_ps;    // when the NIC wrote it, in a queue with times; else when it was polled
 } program_completion_t;
 
@@ -333,6 +354,7 @@ typedef struct program_device {
     uint32_t inline_max;
     uint32_t atomics; // 1: atomics work
     uint32_t max_rd_atomic;
+    uint32_t lid; // of the host entry N: N + 1. 0: ports are of Ethernet, and have none
 } program_device_t;
 
 typedef struct program_host {

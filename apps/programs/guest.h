@@ -13,6 +13,7 @@
 #include "apps/programs/cm.h"
 #include "apps/programs/objects.h"
 #include "apps/programs/process.h"
+#include "apps/programs/segments.h"
 #include "apps/programs/sockets.h"
 #include "apps/programs/threads/cores.h"
 #include "apps/programs/verbs/flows.h"
@@ -53,9 +54,12 @@ struct app__program {
     uint32_t number; // among the programs of its host, from 0
     const app_programs_t *permission;
     const app_programs_config_t *config;
-    app__sockets_t *sockets;  // of the network
-    app__cma_t *manager;      // of connections, of the host
-    struct app__files *files; // of the network
+    app__sockets_t *sockets;   // of the network
+    app__cma_t *manager;       // of connections, of the host
+    struct app__files *files;  // of the network
+    app__segments_t *segments; // of the host
+    bool shares;               // it has attached one
+    app__program_t *next_sharer;
     app_runtime_t *runtime;
     net_node_t *node;
     app__pr_thread_t **threads; // by number

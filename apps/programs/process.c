@@ -333,17 +333,17 @@ int app__process_end(app__process_t *process, bool kill_at_once)
     return status;
 }
 
-int app__process_map(app__process_t *process, uint64_t offset, uint64_t length_bytes, void **bytes)
+int app__process_map(int file, uint64_t offset, uint64_t length_bytes, void **bytes)
 {
-    struct stat file;
-    if (fstat(process->memory, &file) != 0) {
+    struct stat status;
+    if (fstat(file, &status) != 0) {
         return errno;
     }
-    if (offset + length_bytes < offset || offset + length_bytes > (uint64_t)file.st_size) {
+    if (offset + length_bytes < offset || offset + length_bytes > (uint64_t)status.st_size) {
         return EINVAL;
     }
-    void *const at = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, process->memory,
-                          (off_t)offset);
+    void *const at =
+        mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)offset);
     if (at == MAP_FAILED) {
         return errno;
     }

@@ -84,8 +84,8 @@ bool app__process_is_dead(const app__process_t *process);
 const char *app__process_awaits(const app__process_t *process);
 // Ends the process if it lives, and waits for its end. Returns its status as waitpid gives it.
 int app__process_end(app__process_t *process, bool kill_at_once);
-// Maps pages of the memory file. Returns an errno value.
-int app__process_map(app__process_t *process, uint64_t offset, uint64_t length_bytes, void **bytes);
+// Maps pages of a file that the process shares. Returns an errno value.
+int app__process_map(int file, uint64_t offset, uint64_t length_bytes, void **bytes);
 // Frees everything but what app__process_end has ended. Files of its output stay open until then.
 void app__process_destroy(app__process_t *process);
 

@@ -26,6 +26,7 @@
 #define NUMBERS_MAX (1u << 16) // programs of a host
 #define INLINE_MAX 1024u       // bytes of an inline payload, where the NIC sets no limit
 #define AHEAD_PS SIM_PS_PER_US
+#define LIDS_MAX 49151u // IBA vol. 1, 4.1.3: unicast LIDs
 
 typedef struct program_config {
     char *host;
@@ -84,6 +85,14 @@ static const sim_attr_t shared_attrs[] = {
              .default_text = "0s", .min_text = "0s",
              .help = "clock of the hosts at the beginning of the simulation, as the time since "
                      "midnight of 1 January 2026 UTC"),
+    SIM_ATTR("programs.infiniband", BOOL, app_programs_config_t, infiniband,
+             .default_text = "off",
+             .help = "whether programs see ports of InfiniBand, and name peers by LIDs: 1 for the "
+                     "first NIC of the network, 2 for the second; packets stay those of RoCE v2"),
+    SIM_ATTR("programs.huge-pages", BOOL, app_programs_config_t, huge_pages,
+             .default_text = "on",
+             .help = "whether hosts have huge pages: a segment with SHM_HUGETLB is given, and lies "
+                     "at a multiple of 2 MiB; if off, it is refused with ENOMEM"),
     SIM_ATTR("programs.cores", COUNT, app_programs_config_t, cores,
              .default_text = "64", .min_text = "1", .max_text = "1024",
              .help = "number of cores of each host, as programs see it, and maximum number of "
@@ -199,6 +208,7 @@ static void fill_device(const app__program_t *program, uint8_t index, program_de
     device->inline_max = SIM_MIN(nic_inline_max(nic), INLINE_MAX);
     device->atomics = nic_transport_refuses(config, NIC_WR_ATOMIC_CMP_AND_SWP) == NULL;
     device->max_rd_atomic = (uint32_t)config->max_rd_atomic;
+    device->lid = program->config->infiniband ? interface + 1 : 0;
 }
 
 static void fill_shared(const app__program_t *program, program_shared_t *shared)
@@ -304,6 +314,12 @@ static sim_err_t refuse(const app_context_t *context, const program_config_t *co
                         "programs.compute is \"%s\", expected none or \"measured x FACTOR\"",
                         context->programs_config->compute);
     }
+    if (context->programs_config->infiniband && net_interface_count(context->net) > LIDS_MAX) {
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "programs.infiniband is on, but the network has %zu NICs, and there are "
+                        "only %u LIDs",
+                        net_interface_count(context->net), LIDS_MAX);
+    }
     return SIM_OK;
 }
 
@@ -358,6 +374,7 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         program->manager =
             app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
         program->files = app__runtime_files(context->runtime);
+        program->segments = app__segments_of(app__runtime_segments(context->runtime), node);
         app__program_init_control(program, config->kill_ps);
         program->chain = app__program_chain();
         program->awaited = sim_alloc(sizeof(*program->awaited));

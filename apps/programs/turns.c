@@ -258,6 +258,10 @@ void app__program_end(app__program_t *program, const char *fault)
     app__sockets_close_all(program);
     app__cma_end(program);
     app__program_free_verbs(program);
+    for (app__process_t *process = program->first_process; process != NULL;
+         process = process->next) {
+        app__segments_leave(program->segments, process);
+    }
     app__threads_stop(program);
     sim_happened(node, 'P', node->now_ps, (uint64_t)program->status << 32 | program->calls);
     sim_work_end(node, 1);
@@ -305,11 +309,19 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
         program->process->hello = true;
         call->handle = program->thread->number;
         app__threads_stop_others(program->thread);
+        app__segments_leave(program->segments, program->process);
         return 0;
     case PROGRAM_FLUSH:
         return 0;
     case PROGRAM_FILES:
         return app__files_call(program);
+    case PROGRAM_SEGMENT_GET:
+    case PROGRAM_SEGMENT_ATTACH:
+    case PROGRAM_SEGMENT_DETACH:
+    case PROGRAM_SEGMENT_STATUS:
+    case PROGRAM_SEGMENT_MODE:
+    case PROGRAM_SEGMENT_REMOVE:
+        return app__segment_call(program, call, descriptor);
     case PROGRAM_TIMER:
         return set_timer(program, &call->timer);
     case PROGRAM_THREAD:

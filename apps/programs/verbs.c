@@ -129,15 +129,18 @@ static bool is_range(uint64_t address, uint64_t length_bytes)
     return address < end && length_bytes <= end - address;
 }
 
-static int map_pages(app__program_t *program, const program_memory_t *memory)
+static int map_pages(app__program_t *program, const program_call_t *call)
 {
+    const program_memory_t *const memory = &call->memory;
     if (!is_range(memory->address, memory->length_bytes) || memory->length_bytes == 0 ||
         ((memory->address | memory->length_bytes | memory->offset) & PAGE_MASK) != 0) {
         return EINVAL;
     }
     void *bytes = NULL;
     const int error =
-        app__process_map(program->process, memory->offset, memory->length_bytes, &bytes);
+        app__process_map(call->count == 0 ? program->process->memory
+                                          : app__segment_file(program->segments, call->count - 1),
+                         memory->offset, memory->length_bytes, &bytes);
     if (error != 0) {
         return error;
     }
@@ -438,6 +441,7 @@ static void give(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc,
     if (qp != NULL && qp->type == NIC_QPT_UD && !is_send && wc->status == NIC_WC_SUCCESS) {
         to->src_qp = wc->src_qp;
         app__gid_of_interface(program->app.net, wc->src_interface, to->src_gid);
+        to->src_lid = program->config->infiniband ? wc->src_interface + 1 : 0;
     }
 }
 
@@ -596,7 +600,7 @@ int app__program_verb(app__program_t *program, program_call_t *call)
     case PROGRAM_DEALLOC_PD:
         return dealloc_pd(program, call);
     case PROGRAM_MAP:
-        return map_pages(program, &call->memory);
+        return map_pages(program, call);
     case PROGRAM_REG_MR:
         return register_region(program, call);
     case PROGRAM_DEREG_MR:

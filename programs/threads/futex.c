@@ -111,11 +111,9 @@ PROGRAM_EXPORT long syscall(long number, ...)
         arguments[i] = va_arg(list, long);
     }
     va_end(list);
-    if (number == SYS_shmdt) {
-        return segments_detach((const void *)arguments[0]);
-    }
-    if (number == SYS_shmat) {
-        return segments_attach((int)arguments[0], (const void *)arguments[1], (int)arguments[2]);
+    long result;
+    if (segments_call(number, arguments, &result)) {
+        return result;
     }
     return number == SYS_futex && threads_many && turn_enter("futex")
                ? futex(arguments)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "programs/turn.h"
+#include "programs/verbs/segments.h"
 
 #define PAGE_BYTES UINT64_C(4096)
 #define HUGE_BYTES (UINT64_C(2) << 20)
@@ -36,6 +37,7 @@ typedef struct mapping {
     int protection;
     bool shared;
     bool anonymous_shared; // memory that only children of a fork could share
+    uint32_t segment;      // its number plus 1; 0: none
     bool huge;
     bool stack;
 } mapping_t;
@@ -112,9 +114,8 @@ static bool parse_mapping(const char *line, mapping_t *mapping)
                            .device_major = major,
                            .device_minor = minor,
                            .shared = flags[3] == 's',
-                           // System V segments count here if their key is IPC_PRIVATE.
-                           .anonymous_shared = strncmp(name, "/dev/zero", 9) == 0 ||
-                                               strncmp(name, "/SYSV00000000", 13) == 0,
+                           .anonymous_shared = strncmp(name, "/dev/zero", 9) == 0,
+                           .segment = flags[3] == 's' ? segments_of_inode(inode) : 0,
                            .huge = strncmp(name, "/anon_hugepage", 14) == 0,
                            .stack = strncmp(name, "[stack", 6) == 0};
     mapping->protection = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
@@ -316,6 +317,12 @@ static int move_range(uint64_t begin, uint64_t end, const mapping_t *of, const s
     return 0;
 }
 
+// Returns true if the pages lie where the NIC can reach them.
+static bool is_reached(const mapping_t *mapping, const struct stat *file)
+{
+    return mapping->shared && (mapping->segment != 0 || mapping->inode == (uint64_t)file->st_ino);
+}
+
 // Returns 0 if the NIC may reach the part of a mapping, once it is moved.
 static int check_mapping(const mapping_t *mapping, bool write, const struct stat *file)
 {
@@ -323,7 +330,7 @@ static int check_mapping(const mapping_t *mapping, bool write, const struct stat
         (write && (mapping->protection & PROT_WRITE) == 0)) {
         return EFAULT;
     }
-    if (mapping->shared && !mapping->anonymous_shared && mapping->inode != (uint64_t)file->st_ino) {
+    if (mapping->shared && !mapping->anonymous_shared && !is_reached(mapping, file)) {
         turn_say("rocesim: memory that other processes may share cannot be registered");
         return EOPNOTSUPP;
     }
@@ -340,10 +347,11 @@ static int announce(uint64_t begin, uint64_t end, const struct stat *file)
         }
         const uint64_t from = mapping->begin > begin ? mapping->begin : begin;
         const uint64_t to = mapping->end < end ? mapping->end : end;
-        if (!mapping->shared || mapping->inode != (uint64_t)file->st_ino) {
+        if (!is_reached(mapping, file)) {
             return EFAULT;
         }
         program_call_t call = {.op = PROGRAM_MAP,
+                               .count = mapping->segment,
                                .memory = {.address = from,
                                           .length_bytes = to - from,
                                           .offset = mapping->offset + (from - mapping->begin)}};
@@ -376,8 +384,7 @@ static int move_mappings(uint64_t begin, uint64_t end, bool write, const struct 
     for (size_t i = 0; i < mapping_count; i++) {
         const mapping_t *mapping = &mappings[i];
         const uint64_t unit = mapping->huge ? HUGE_BYTES : PAGE_BYTES;
-        if (mapping->end <= begin || mapping->begin >= end ||
-            (mapping->shared && mapping->inode == (uint64_t)file->st_ino)) {
+        if (mapping->end <= begin || mapping->begin >= end || is_reached(mapping, file)) {
             continue;
         }
         const uint64_t from = mapping->begin > begin ? mapping->begin : begin & ~(unit - 1);

@@ -1,68 +1,224 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/verbs/segments.c - attaches and detaches segments of System V.
-//
-// Pages that are registered lie in the memory file, so the kernel finds no segment there.
+// programs/verbs/segments.c - segments of System V. The simulator makes them: the pages of each are
+// a file, which the process maps when it attaches the segment.
 
 #include "programs/verbs/segments.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/turn.h"
 
+#define PAGE_BYTES UINT64_C(4096)
+#define HUGE_BYTES (UINT64_C(2) << 20)
+
+// A segment that is attached.
 typedef struct segment {
-    long address;
-    size_t bytes;
+    uint64_t address;
+    uint64_t bytes;
+    uint64_t inode;
+    uint32_t id;
     struct segment *next;
 } segment_t;
 
 static segment_t *segments;
 
-long segments_attach(int id, const void *wish, int flags)
+static long fail(int error)
 {
-    const long address = PROGRAM_NEXT(syscall)(SYS_shmat, id, wish, flags);
-    struct shmid_ds status;
-    const int error = errno;
-    if (turn_on() && turn_is_mine() && address != -1 && shmctl(id, IPC_STAT, &status) == 0) {
-        segment_t *segment = malloc(sizeof *segment);
-        if (segment != NULL) {
-            *segment = (segment_t){address, status.shm_segsz, segments};
-            segments = segment;
-        }
-    }
     errno = error;
+    return -1;
+}
+
+static long get(int key, size_t bytes, int flags)
+{
+    program_call_t call = {.op = PROGRAM_SEGMENT_GET,
+                           .segment = {.bytes = bytes,
+                                       .key = key,
+                                       .flags = (uint32_t)(flags & ~0777),
+                                       .mode = (uint32_t)(flags & 0777),
+                                       .creator = getpid()}};
+    turn_charge_call();
+    const int error = turn_call(&call);
+    return error == 0 ? (long)call.handle : fail(error);
+}
+
+// Finds room for pages that begin at a multiple of `unit`. Returns its address, or 0.
+static uint64_t find_room(uint64_t bytes, uint64_t unit)
+{
+    const long room = syscall(SYS_mmap, NULL, bytes + unit, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == -1) {
+        return 0;
+    }
+    const uint64_t begin = ((uint64_t)room + unit - 1) & ~(unit - 1);
+    syscall(SYS_munmap, room, begin - (uint64_t)room);
+    syscall(SYS_munmap, begin + bytes, (uint64_t)room + unit - begin);
+    return begin;
+}
+
+// Maps the pages of a segment. Returns their address, or -1.
+static long map_pages(int file, uint64_t bytes, uint64_t unit, const void *wish, int flags)
+{
+    uint64_t place = (uintptr_t)wish;
+    const int protection = PROT_READ | ((flags & SHM_RDONLY) != 0 ? 0 : PROT_WRITE) |
+                           ((flags & SHM_EXEC) != 0 ? PROT_EXEC : 0);
+    int fixed = MAP_FIXED;
+    if (wish == NULL) {
+        place = find_room(bytes, unit);
+    } else {
+        place = (flags & SHM_RND) != 0 ? place & ~(unit - 1) : place;
+        fixed = (flags & SHM_REMAP) != 0 ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+    }
+    if (place == 0 || (place & (unit - 1)) != 0) {
+        return fail(place == 0 ? ENOMEM : EINVAL);
+    }
+    const long address = syscall(SYS_mmap, place, bytes, protection, MAP_SHARED | fixed, file, 0);
+    return address == -1 && errno == EEXIST ? fail(EINVAL) : address;
+}
+
+static void give_up(uint32_t id)
+{
+    program_call_t call = {.op = PROGRAM_SEGMENT_DETACH, .handle = id};
+    (void)turn_call(&call);
+}
+
+static long attach(int id, const void *wish, int flags)
+{
+    program_call_t call = {.op = PROGRAM_SEGMENT_ATTACH, .handle = (uint32_t)id};
+    int file;
+    struct stat status;
+    segment_t *segment = malloc(sizeof *segment);
+    turn_charge_call();
+    const int error = segment == NULL ? ENOMEM : turn_call_descriptor(&call, &file);
+    if (error != 0) {
+        free(segment);
+        return fail(error);
+    }
+    const uint64_t unit = (call.segment.flags & SHM_HUGETLB) != 0 ? HUGE_BYTES : PAGE_BYTES;
+    const uint64_t bytes = (call.segment.bytes + unit - 1) & ~(unit - 1);
+    const bool known = fstat(file, &status) == 0;
+    const long address = known ? map_pages(file, bytes, unit, wish, flags) : fail(ENOMEM);
+    const int reason = errno;
+    syscall(SYS_close, file);
+    if (address == -1) {
+        give_up(call.handle);
+        free(segment);
+        return fail(reason);
+    }
+    *segment = (segment_t){(uint64_t)address, bytes, status.st_ino, call.handle, segments};
+    segments = segment;
     return address;
 }
 
-long segments_detach(const void *address)
+static long detach(const void *address)
 {
     segment_t **at = &segments;
-    const long error = PROGRAM_NEXT(syscall)(SYS_shmdt, address);
-    if (!turn_on() || !turn_is_mine()) {
-        return error;
-    }
-    while (*at != NULL && (*at)->address != (long)address) {
+    while (*at != NULL && (*at)->address != (uintptr_t)address) {
         at = &(*at)->next;
     }
     segment_t *segment = *at;
     if (segment == NULL) {
-        return error;
+        return fail(EINVAL);
     }
     *at = segment->next;
-    PROGRAM_NEXT(syscall)(SYS_munmap, segment->address, segment->bytes);
+    turn_charge_call();
+    syscall(SYS_munmap, segment->address, segment->bytes);
+    give_up(segment->id);
     free(segment);
     return 0;
 }
 
+static void fill_status(const program_segment_t *from, struct shmid_ds *to)
+{
+    memset(to, 0, sizeof *to);
+    to->shm_perm.__key = from->key;
+    to->shm_perm.uid = to->shm_perm.cuid = getuid();
+    to->shm_perm.gid = to->shm_perm.cgid = getgid();
+    to->shm_perm.mode = (unsigned short)from->mode;
+    to->shm_segsz = from->bytes;
+    to->shm_cpid = from->creator;
+    to->shm_nattch = from->attaches;
+}
+
+static long control(int id, int command, struct shmid_ds *status)
+{
+    program_call_t call = {.handle = (uint32_t)id};
+    switch (command) {
+    case IPC_STAT:
+    case SHM_LOCK: // all pages stay in memory in any case
+    case SHM_UNLOCK:
+        call.op = PROGRAM_SEGMENT_STATUS;
+        break;
+    case IPC_RMID:
+        call.op = PROGRAM_SEGMENT_REMOVE;
+        break;
+    case IPC_SET:
+        call.op = PROGRAM_SEGMENT_MODE;
+        call.segment.mode = status->shm_perm.mode;
+        break;
+    default:
+        return fail(EINVAL);
+    }
+    turn_charge_call();
+    const int error = turn_call(&call);
+    if (error != 0) {
+        return fail(error);
+    }
+    if (command == IPC_STAT) {
+        fill_status(&call.segment, status);
+    }
+    return 0;
+}
+
+bool segments_call(long number, const long arguments[3], long *result)
+{
+    const bool known = number == SYS_shmget || number == SYS_shmat || number == SYS_shmdt ||
+                       (number == SYS_shmctl && arguments[1] != IPC_INFO);
+    if (!known || !turn_enter("a function of shared memory")) {
+        return false;
+    }
+    *result = number == SYS_shmget ? get((int)arguments[0], (size_t)arguments[1], (int)arguments[2])
+              : number == SYS_shmat
+                  ? attach((int)arguments[0], (const void *)arguments[1], (int)arguments[2])
+              : number == SYS_shmdt
+                  ? detach((const void *)arguments[0])
+                  : control((int)arguments[0], (int)arguments[1], (struct shmid_ds *)arguments[2]);
+    return true;
+}
+
+uint32_t segments_of_inode(uint64_t inode)
+{
+    const segment_t *segment = segments;
+    while (segment != NULL && segment->inode != inode) {
+        segment = segment->next;
+    }
+    return segment == NULL ? 0 : segment->id + 1;
+}
+
+// -- the functions of the C library: our own syscall() comes back to this file
+
+PROGRAM_EXPORT int shmget(key_t key, size_t bytes, int flags)
+{
+    return (int)syscall(SYS_shmget, key, bytes, flags);
+}
+
 PROGRAM_EXPORT void *shmat(int id, const void *wish, int flags)
 {
-    return (void *)segments_attach(id, wish, flags);
+    return (void *)syscall(SYS_shmat, id, wish, flags);
 }
 
 PROGRAM_EXPORT int shmdt(const void *address)
 {
-    return (int)segments_detach(address);
+    return (int)syscall(SYS_shmdt, address);
+}
+
+PROGRAM_EXPORT int shmctl(int id, int command, struct shmid_ds *status)
+{
+    return (int)syscall(SYS_shmctl, id, command, status);
 }

@@ -281,32 +281,44 @@ void app__threads_look(app__pr_thread_t *thread)
     const program_call_t *const call = &program->process->shared->call;
     const bool quiet = thread->depth != 0 && !thread->acted;
     const uint32_t depth = quiet ? thread->depth + 1 : 1;
-    if (program->thread_count == 1 || depth > DEPTH_MAX ||
+    const app__program_t *sharer = app__segments_sharers(program);
+    if (depth > DEPTH_MAX ||
         (call->op == PROGRAM_WAIT && (call->flags & PROGRAM_WAIT_WROTE_NOTHING) != 0)) {
         return;
     }
-    for (size_t i = 0; i < program->thread_count; i++) {
-        app__pr_thread_t *const other = program->threads[i];
-        if (other != thread && other->parked && (other->call.wait.mask & PROGRAM_ON_MEMORY) != 0) {
-            other->next_depth = other->next_depth == 0 ? depth : SIM_MIN(other->next_depth, depth);
-            notice_now(program, other, PROGRAM_ON_TURN);
+    for (; sharer != NULL; sharer = sharer->next_sharer) {
+        for (size_t i = 0; i < sharer->thread_count; i++) {
+            app__pr_thread_t *const other = sharer->threads[i];
+            if (other != thread && other->parked &&
+                (other->call.wait.mask & PROGRAM_ON_MEMORY) != 0) {
+                other->next_depth =
+                    other->next_depth == 0 ? depth : SIM_MIN(other->next_depth, depth);
+                notice_now(program, other, PROGRAM_ON_TURN);
+            }
         }
     }
 }
 
 // -- what the answer of a thread says about the others
 
+// Returns true if the thread runs only when another one wakes it.
+static bool is_at_rest(const app__pr_thread_t *thread)
+{
+    const uint32_t keys = PROGRAM_ON_KEY | PROGRAM_ON_SIGNAL;
+    return thread->ended ||
+           (thread->parked && (thread->call.wait.mask & ~keys) == 0 && thread->reasons == 0 &&
+            thread->call.op == PROGRAM_WAIT && !sim_timer_armed(&thread->wait_timer) &&
+            !sim_timer_armed(&thread->later_timer));
+}
+
 bool app__thread_is_alone(const app__pr_thread_t *thread)
 {
-    const app__program_t *const program = thread->program;
-    const uint32_t keys = PROGRAM_ON_KEY | PROGRAM_ON_SIGNAL;
-    for (size_t i = 0; i < program->thread_count; i++) {
-        const app__pr_thread_t *const other = program->threads[i];
-        if (other != thread && !other->ended &&
-            (!other->parked || (other->call.wait.mask & ~keys) != 0 || other->reasons != 0 ||
-             other->call.op != PROGRAM_WAIT || sim_timer_armed(&other->wait_timer) ||
-             sim_timer_armed(&other->later_timer))) {
-            return false;
+    for (const app__program_t *program = app__segments_sharers(thread->program); program != NULL;
+         program = program->next_sharer) {
+        for (size_t i = 0; i < program->thread_count; i++) {
+            if (program->threads[i] != thread && !is_at_rest(program->threads[i])) {
+                return false;
+            }
         }
     }
     return true;

@@ -33,6 +33,7 @@ int app__fork(app__program_t *program, program_call_t *call, int *descriptor)
     };
     first->next = process;
     program->threads[call->handle]->process = process;
+    app__segments_forked(program->segments, program->process, process);
     return 0;
 }
 
@@ -71,6 +72,7 @@ void app__fork_end(app__pr_thread_t *thread)
             sim_timer_cancel(&program->node->sim, &program->timers[i]->timer);
         }
     }
+    app__segments_leave(program->segments, process);
     app__threads_touch(program);
     app__threads_wake(
         program, &(program_call_t){.count = UINT32_MAX, .wait = {.key = PROGRAM_KEY_OF_PROCESSES}});

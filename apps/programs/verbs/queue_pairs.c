@@ -94,7 +94,10 @@ static void note_write(nic_qp_t *nic_qp, uint64_t address, uint32_t byte_len, vo
     (void)byte_len;
     app__pr_qp_t *const qp = ctx;
     app__program_communicates(qp);
-    app__program_notice(qp->program, PROGRAM_ON_MEMORY);
+    for (app__program_t *program = app__segments_sharers(qp->program); program != NULL;
+         program = program->next_sharer) {
+        app__program_notice(program, PROGRAM_ON_MEMORY);
+    }
 }
 
 int app__program_create_qp(app__program_t *program, program_call_t *call)

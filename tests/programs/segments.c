@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/programs/segments.c - programs that share a segment of System V, as HERD's do.
+//
+// "master" makes a segment with a key and registers it; a peer writes into it. "worker" is another
+// program of the host, and waits for each word in a loop without a call, and answers in the next
+// word, which the master waits for. Method: the words must come in order; the calls must give the
+// errors of Linux. "peer HOST" is the other end of the master's queue pair.
+#include "tests/programs/pair.h"
+
+#include <sys/ipc.h>
+#include <sys/shm.h>
+
+#define KEY 24
+#define BYTES 8192
+#define HUGE_BYTES ((uintptr_t)2 << 20)
+#define WORDS 50
+
+static int segment(size_t bytes, int flags, int error)
+{
+    errno = 0;
+    const int id = shmget(KEY, bytes, flags);
+    EXPECT(errno == error && (id == -1) == (error != 0));
+    return id;
+}
+
+static void check_calls(int id, const char *memory)
+{
+    struct shmid_ds status;
+    // The worker has it, too.
+    EXPECT(segment(BYTES, IPC_CREAT | 0666, 0) == id);
+    (void)segment(BYTES + 1, 0666, EINVAL);
+    (void)segment(BYTES, IPC_CREAT | IPC_EXCL | 0666, EEXIST);
+    EXPECT(shmctl(id, IPC_STAT, &status) == 0);
+    EXPECT(status.shm_segsz == BYTES && status.shm_nattch == 2 && status.shm_cpid == getpid());
+    EXPECT((status.shm_perm.mode & 0777) == 0600 && status.shm_perm.__key == KEY);
+    // A second place of the same pages.
+    char *again = shmat(id, NULL, SHM_RDONLY);
+    EXPECT(again != (void *)-1 && again != memory && ((uintptr_t)again & (HUGE_BYTES - 1)) == 0);
+    EXPECT(shmctl(id, IPC_STAT, &status) == 0 && status.shm_nattch == 3);
+    EXPECT(ibv_reg_mr(pd, again, BYTES, IBV_ACCESS_LOCAL_WRITE) == NULL && errno == EFAULT);
+    EXPECT(shmdt(again) == 0 && shmdt(again) == -1 && errno == EINVAL);
+    EXPECT(shmat(id + 1, NULL, 0) == (void *)-1 && errno == EINVAL);
+    EXPECT(shmget(KEY + 1, BYTES, 0666) == -1 && errno == ENOENT);
+    EXPECT(shmget(IPC_PRIVATE, 0, 0666) == -1 && errno == EINVAL);
+    // Pages of a segment that is removed stay until it is detached.
+    const int other = shmget(IPC_PRIVATE, 100, IPC_CREAT | 0600);
+    char *place = shmat(other, NULL, 0);
+    EXPECT(other != id && place != (void *)-1 && shmctl(other, IPC_RMID, NULL) == 0);
+    struct ibv_mr *mr = ibv_reg_mr(pd, place, 100, IBV_ACCESS_LOCAL_WRITE);
+    EXPECT(mr != NULL && ibv_dereg_mr(mr) == 0);
+    strcpy(place, "here");
+    EXPECT(strcmp(place, "here") == 0 && shmdt(place) == 0 && shmat(other, NULL, 0) == (void *)-1);
+}
+
+static void run_master(int argc, char **argv)
+{
+    const int id = segment(BYTES, IPC_CREAT | IPC_EXCL | SHM_HUGETLB | 0600, 0);
+    volatile uint64_t *words = shmat(id, NULL, 0);
+    EXPECT(words != (void *)-1);
+    pair_begin(argc, argv);
+    check_calls(id, (const char *)words);
+    struct ibv_mr *mr =
+        ibv_reg_mr(pd, (void *)words, BYTES, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    EXPECT(mr != NULL);
+    struct ibv_cq *cq = ibv_create_cq(context, 16, NULL, NULL, 0);
+    (void)pair_connect(pair_create(IBV_QPT_RC, cq, NULL), mr);
+    for (uint64_t i = 1; i <= WORDS; i++) {
+        while (words[i * 2 + 1] != i * 7) {
+        }
+    }
+    meet();
+    EXPECT(shmctl(id, IPC_RMID, NULL) == 0);
+    (void)segment(BYTES, 0666, ENOENT);
+}
+
+static void run_worker(void)
+{
+    const int id = segment(BYTES, SHM_HUGETLB | 0666, 0);
+    volatile uint64_t *words = shmat(id, NULL, 0);
+    EXPECT(words != (void *)-1);
+    for (uint64_t i = 1; i <= WORDS; i++) {
+        while (words[i * 2] != i) {
+        }
+        words[i * 2 + 1] = i * 7;
+    }
+}
+
+static void run_peer(int argc, char **argv)
+{
+    static uint64_t word;
+    // Segments belong to a host.
+    (void)segment(BYTES, 0666, ENOENT);
+    pair_begin(argc, argv);
+    struct ibv_mr *mr = ibv_reg_mr(pd, &word, sizeof word, IBV_ACCESS_LOCAL_WRITE);
+    struct ibv_cq *cq = ibv_create_cq(context, 16, NULL, NULL, 0);
+    struct ibv_qp *qp = pair_create(IBV_QPT_RC, cq, NULL);
+    pair_end_t peer = pair_connect(qp, mr);
+    const uint64_t begin = peer.address;
+    for (word = 1; word <= WORDS; word++) {
+        peer.address = begin + word * 16;
+        EXPECT(pair_post(qp, IBV_WR_RDMA_WRITE, mr, 0, sizeof word, &peer, 0) == 0);
+        EXPECT(pair_complete(cq).status == IBV_WC_SUCCESS);
+    }
+    meet();
+}
+
+int main(int argc, char **argv)
+{
+    const char *part = argv[1];
+    if (strcmp(part, "master") == 0) {
+        run_master(argc - 1, argv + 1);
+    } else if (strcmp(part, "worker") == 0) {
+        run_worker();
+    } else if (strcmp(part, "peer") == 0) {
+        run_peer(argc - 1, argv + 1);
+    } else { // without huge pages
+        (void)segment(BYTES, IPC_CREAT | SHM_HUGETLB | 0666, ENOMEM);
+        (void)segment(BYTES, IPC_CREAT | 0666, 0);
+    }
+    puts("ok");
+    return 0;
+}
