@@ -34,6 +34,18 @@
 // The shared memory. NULL: this process is no program of rocesim, and all calls pass through.
 extern program_shared_t *turn_shared;
 
+// Returns an entry of the hosts of the scenario.
+static inline const program_host_t *turn_host(uint64_t index)
+{
+    return (const program_host_t *)(const void *)(turn_shared + 1) + index;
+}
+
+// Returns true if the ports are of InfiniBand: peers have LIDs, by the number of their host entry.
+static inline bool turn_has_lids(void)
+{
+    return turn_shared->devices[0].lid != 0;
+}
+
 // Returns true if the simulator answers this process: it is a program, and has not ended.
 bool turn_on(void);
 

@@ -193,12 +193,16 @@ static void put_verbs(place_t *place, uint32_t index, const program_device_t *de
     point(place, "subsystem", "../../../../../class/infiniband");
     enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
     put_gid(place, "gids/0", device->gid);
-    put(place, "gid_attrs/types/0", "RoCE v2");
-    put(place, "gid_attrs/ndevs/0", "eth%u", index);
+    if (device->lid == 0) {
+        put(place, "gid_attrs/types/0", "RoCE v2");
+        put(place, "gid_attrs/ndevs/0", "eth%u", index);
+    } else {
+        put(place, "gid_attrs/types/0", "IB/RoCE v1");
+    }
     put(place, "pkeys/0", "0xffff");
-    put(place, "link_layer", "Ethernet");
-    put(place, "lid", "0x0");
-    put(place, "sm_lid", "0x0");
+    put(place, "link_layer", "%s", device->lid == 0 ? "Ethernet" : "InfiniBand");
+    put(place, "lid", "0x%x", device->lid);
+    put(place, "sm_lid", "0x%x", device->lid == 0 ? 0u : 1u);
     put(place, "lid_mask_count", "0");
     put(place, "sm_sl", "0");
     put(place, "cap_mask", "0x%08x", PORT_CAPABILITIES);

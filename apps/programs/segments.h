@@ -5,7 +5,7 @@
 #ifndef APPS_PROGRAMS_SEGMENTS_H
 #define APPS_PROGRAMS_SEGMENTS_H
 
-#include "net/network.h"
+#include "nic/verbs.h"
 #include "programs/protocol.h"
 
 typedef struct app__program app__program_t;

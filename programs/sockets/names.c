@@ -63,16 +63,11 @@ socklen_t names_write(int domain, const program_name_t *name, struct sockaddr_st
 
 // -- the table of hosts, which follows the shared struct
 
-static const program_host_t *host_at(uint64_t index)
-{
-    return (const program_host_t *)(const void *)(turn_shared + 1) + index;
-}
-
 static const program_host_t *host_named(const char *name)
 {
     for (uint64_t i = 0; i < turn_shared->host_count; i++) {
-        if (strncmp(host_at(i)->name, name, sizeof host_at(i)->name) == 0) {
-            return host_at(i);
+        if (strncmp(turn_host(i)->name, name, sizeof turn_host(i)->name) == 0) {
+            return turn_host(i);
         }
     }
     return NULL;
@@ -81,8 +76,8 @@ static const program_host_t *host_named(const char *name)
 static const program_host_t *host_with(const uint8_t address[16])
 {
     for (uint64_t i = 0; i < turn_shared->host_count; i++) {
-        if (memcmp(host_at(i)->address, address, 16) == 0) {
-            return host_at(i);
+        if (memcmp(turn_host(i)->address, address, 16) == 0) {
+            return turn_host(i);
         }
     }
     return NULL;

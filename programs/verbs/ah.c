@@ -8,16 +8,33 @@
 
 #include "programs/verbs/objects.h"
 
+int verbs_resolve_peer(const struct ibv_ah_attr *attr, uint8_t gid[16])
+{
+    if (attr->is_global != 0) {
+        memcpy(gid, attr->grh.dgid.raw, 16);
+        return attr->grh.sgid_index == 0 ? 0 : EINVAL;
+    }
+    // RoCE addresses peers by their GIDs only.
+    if (!turn_has_lids()) {
+        return EINVAL;
+    }
+    memset(gid, 0, 16); // a LID that nobody has
+    if (attr->dlid != 0 && attr->dlid <= turn_shared->host_count) {
+        memcpy(gid, turn_host(attr->dlid - 1u)->address, 16);
+    }
+    return 0;
+}
+
 PROGRAM_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
     static uint32_t handles;
-    // RoCE addresses peers by their GIDs only.
-    if (attr->is_global == 0 || attr->port_num != 1 || attr->grh.sgid_index != 0) {
-        errno = EINVAL;
-        return NULL;
-    }
     verbs_ah_t *ah = calloc(1, sizeof *ah);
-    if (ah == NULL) {
+    const int error = ah == NULL            ? ENOMEM
+                      : attr->port_num != 1 ? EINVAL
+                                            : verbs_resolve_peer(attr, ah->gid);
+    if (error != 0) {
+        free(ah);
+        errno = error;
         return NULL;
     }
     if (turn_enter("ibv_create_ah")) {
@@ -56,8 +73,13 @@ PROGRAM_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port
                                        struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
     (void)context;
-    memset(attr, 0, sizeof *attr); // on Ethernet, wc->sl is no service level
+    memset(attr, 0, sizeof *attr);
     attr->port_num = port;
+    if (turn_has_lids()) { // on Ethernet, wc->sl is no service level
+        attr->dlid = wc->slid;
+        attr->sl = wc->sl;
+        attr->src_path_bits = wc->dlid_path_bits;
+    }
     if ((wc->wc_flags & IBV_WC_GRH) == 0 || grh == NULL) {
         return 0;
     }
@@ -87,7 +109,7 @@ int verbs_put_peer(program_post_t *record, struct ibv_ah *ah, uint32_t qpn, uint
     record->remote_qkey = qkey;
     record->service_level = attr->sl;
     record->traffic_class = attr->grh.traffic_class;
-    memcpy(record->remote_gid, attr->grh.dgid.raw, sizeof record->remote_gid);
+    memcpy(record->remote_gid, ((const verbs_ah_t *)(void *)ah)->gid, sizeof record->remote_gid);
     return 0;
 }
 

@@ -160,7 +160,8 @@ static uint8_t packet_type(const program_completion_t *completion)
 {
     static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff};
     const bool is_v4 = memcmp(completion->src_gid, v4, sizeof v4) == 0;
-    return (completion->flags & IBV_WC_GRH) == 0 ? 0 : is_v4 ? 8 + 2 : 8 + 1;
+    const bool is_none = (completion->flags & IBV_WC_GRH) == 0 || completion->src_lid != 0;
+    return is_none ? 0 : is_v4 ? 8 + 2 : 8 + 1;
 }
 
 static void take_wc(const program_completion_t *completion, void *context)
@@ -174,6 +175,7 @@ static void take_wc(const program_completion_t *completion, void *context)
                            .qp_num = completion->qp_num,
                            .src_qp = completion->src_qp,
                            .wc_flags = completion->flags,
+                           .slid = (uint16_t)completion->src_lid,
                            .sl = packet_type(completion)};
     (*wc)++;
 }
@@ -289,8 +291,7 @@ static unsigned int read_wc_flags(struct ibv_cq_ex *ex)
 
 static uint32_t read_slid(struct ibv_cq_ex *ex)
 {
-    (void)ex;
-    return 0;
+    return current_of(ex)->src_lid;
 }
 
 static uint8_t read_sl(struct ibv_cq_ex *ex)

@@ -16,6 +16,7 @@
 
 #undef ibv_query_port
 
+#define SUBNET_TIMEOUT 18      // 1.1 s, as the usual managers of subnets set it
 #define HCA_CLOCK_KHZ 1000000u // completion timestamps count ns
 
 static verbs_device_t devices[PROGRAM_DEVICES_MAX];
@@ -341,6 +342,13 @@ static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port
         .phys_state = up ? 5 : 3,
         .link_layer = IBV_LINK_LAYER_ETHERNET,
     };
+    if (turn_has_lids()) {
+        all.link_layer = IBV_LINK_LAYER_INFINIBAND;
+        all.port_cap_flags = IBV_PORT_CM_SUP;
+        all.lid = (uint16_t)truth->lid;
+        all.sm_lid = 1;
+        all.subnet_timeout = SUBNET_TIMEOUT;
+    }
     set_speed(&all, truth->rate_bps);
     memset(attr, 0, attr_bytes);
     memcpy(attr, &all, attr_bytes < sizeof all ? attr_bytes : sizeof all);
@@ -376,9 +384,11 @@ PROGRAM_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port,
     if (index != 0) {
         return ENODATA;
     }
-    struct ibv_gid_entry all = {.port_num = 1,
-                                .gid_type = IBV_GID_TYPE_ROCE_V2,
-                                .ndev_ifindex = 2 + verbs_device_of(context)};
+    struct ibv_gid_entry all = {.port_num = 1};
+    if (!turn_has_lids()) {
+        all.gid_type = IBV_GID_TYPE_ROCE_V2;
+        all.ndev_ifindex = 2 + verbs_device_of(context);
+    }
     memcpy(all.gid.raw, truth_of(context)->gid, sizeof all.gid.raw);
     memset(entry, 0, entry_bytes);
     memcpy(entry, &all, entry_bytes < sizeof all ? entry_bytes : sizeof all);
@@ -407,7 +417,7 @@ PROGRAM_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port,
         errno = EINVAL;
         return -1;
     }
-    *type = GID_TYPE_ROCE_V2;
+    *type = turn_has_lids() ? GID_TYPE_IB_ROCE_V1 : GID_TYPE_ROCE_V2;
     return 0;
 }
 

@@ -93,6 +93,7 @@ typedef struct verbs_qp {
 typedef struct verbs_ah {
     struct ibv_ah base;
     struct ibv_ah_attr attr;
+    uint8_t gid[16]; // of the peer
 } verbs_ah_t;
 
 // What lies in the pipes of events.
@@ -162,6 +163,10 @@ void verbs_expect_completions(const struct ibv_qp *qp);
 
 // Counts a send work request. Returns false if the queue is full.
 bool verbs_count_send(verbs_qp_t *qp, bool signaled);
+
+// Puts the address of the peer that an address vector names into `gid`: that of its GRH or, on
+// InfiniBand, that of its LID. Returns EINVAL if the device cannot use the vector.
+int verbs_resolve_peer(const struct ibv_ah_attr *attr, uint8_t gid[16]);
 
 // Copies the address of a peer into a record for UD. Returns EINVAL without an address handle.
 int verbs_put_peer(program_post_t *record, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey);

@@ -207,12 +207,11 @@ static int check_attr(const struct ibv_qp_attr *attr, int mask)
     }
     if (((mask & IBV_QP_PORT) != 0 && attr->port_num != 1) ||
         ((mask & IBV_QP_PKEY_INDEX) != 0 && attr->pkey_index != 0) ||
-        ((mask & IBV_QP_PATH_MTU) != 0 && mtu_bytes_of(attr->path_mtu) == 0) ||
-        ((mask & IBV_QP_AV) != 0 &&
-         (attr->ah_attr.is_global == 0 || attr->ah_attr.grh.sgid_index != 0))) {
+        ((mask & IBV_QP_PATH_MTU) != 0 && mtu_bytes_of(attr->path_mtu) == 0)) {
         return EINVAL;
     }
-    return 0;
+    uint8_t gid[16];
+    return (mask & IBV_QP_AV) != 0 ? verbs_resolve_peer(&attr->ah_attr, gid) : 0;
 }
 
 static void fill_call(program_qp_t *to, const struct ibv_qp_attr *attr, int mask)
@@ -237,7 +236,9 @@ static void fill_call(program_qp_t *to, const struct ibv_qp_attr *attr, int mask
         .flow_label = attr->ah_attr.grh.flow_label,
         .draining = (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0 && attr->en_sqd_async_notify != 0,
     };
-    memcpy(to->gid, attr->ah_attr.grh.dgid.raw, sizeof to->gid);
+    if ((mask & IBV_QP_AV) != 0) {
+        (void)verbs_resolve_peer(&attr->ah_attr, to->gid);
+    }
 }
 
 void verbs_reset_queues(verbs_qp_t *qp)

@@ -69,6 +69,8 @@ traffic:
       - {host: host2, command: "ibv_devinfo -v"}
 YAML
 run lids
-grep -q "local address:  LID 0x0002, QPN" "$work/lids.run/programs/host1-0.out" || fail "host1 has not the LID 2"
-grep -q "link_layer:.*InfiniBand" "$work/lids.run/programs/host2-2.out" || fail "the port is not of InfiniBand"
+grep -q "local address:  LID 0x0002, QPN" "$work/lids.run/programs/host1-0.out" ||
+    fail "host1 has not the LID 2"
+grep -q "link_layer:.*InfiniBand" "$work/lids.run/programs/host2-2.out" ||
+    fail "the port is not of InfiniBand"
 exit $((failures > 0))
