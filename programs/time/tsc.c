@@ -2,7 +2,8 @@
 // programs/time/tsc.c - the instructions rdtsc and rdtscp show simulated time.
 //
 // Linux can make them raise SIGSEGV (PR_SET_TSC). Some virtual machines accept that and do nothing,
-// so it is tried at the start. Where it fails, the instructions are replaced by ud2.
+// so it is tried at the start. Where it fails, the instructions are replaced by ud2. Each that has
+// raised a signal is replaced by a jump, if that is possible.
 
 #include "programs/time/tsc.h"
 
@@ -13,14 +14,16 @@
 #include <sys/prctl.h>
 
 #include "programs/process/signals.h"
+#include "programs/time/detour.h"
 #include "programs/time/rewrite.h"
 #include "programs/turn.h"
 
 static volatile bool testing;
 static volatile bool trapped; // the machine can trap the instructions
 
-static uint64_t counter(void)
+uint64_t detour_read(void)
 {
+    (void)turn_enter("rdtsc");
     __extension__ typedef unsigned __int128 wide_t;
     return (uint64_t)((wide_t)turn_look_ps() * turn_shared->tsc_hz / TURN_PS_PER_S);
 }
@@ -34,23 +37,25 @@ static unsigned length_at(const uint8_t *code)
     return code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9 ? 3 : 0;
 }
 
+static const uint8_t *code_of(const ucontext_t *context)
+{
+    return (const uint8_t *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
 // Does what the instruction does, with simulated time.
 static void execute(ucontext_t *context, unsigned length)
 {
     greg_t *registers = context->uc_mcontext.gregs;
-    (void)turn_enter("rdtsc");
-    const uint64_t value = counter();
+    if (detour_make(code_of(context), length)) {
+        return; // to the jump
+    }
+    const uint64_t value = detour_read();
     registers[REG_RAX] = (greg_t)(value & UINT32_MAX);
     registers[REG_RDX] = (greg_t)(value >> 32);
     if (length == 3) {
         registers[REG_RCX] = 0;
     }
     registers[REG_RIP] += length;
-}
-
-static const uint8_t *code_of(const ucontext_t *context)
-{
-    return (const uint8_t *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 }
 
 // A general protection fault has no address and no code of a page.
@@ -94,6 +99,7 @@ void tsc_begin(void)
 {
     signals_own(SIGSEGV, on_segv);
     signals_own(SIGILL, on_ill);
+    detour_begin();
     const char *way = getenv("ROCESIM_PROGRAM_TSC"); // for tests
     if ((way == NULL || strcmp(way, "rewrite") != 0) &&
         prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0) {

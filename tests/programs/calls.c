@@ -344,6 +344,63 @@ static void sleep_and_wake(void)
     }
 }
 
+// -- the time stamp counter
+
+// Reads the counter by rdtscp between other instructions. Returns what is wrong: bit 0 the flags,
+// 1 a register, 2 the bytes below the stack pointer, 3 a vector register, 4 ecx.
+static uint64_t read_counter(uint64_t *value)
+{
+    uint64_t wrong = 0;
+    uint64_t low = 0;
+    uint64_t high = 0;
+    const uint64_t mark = 0x0123456789abcdef;
+    __asm__ volatile("sub $256, %%rsp\n"
+                     "mov %[mark], -8(%%rsp)\n"
+                     "mov %[mark], -128(%%rsp)\n"
+                     "movq %[mark], %%xmm7\n"
+                     "mov %[mark], %%r9\n"
+                     "xor %%r8, %%r8\n"
+                     "mov $-1, %%rcx\n"
+                     "stc\n"
+                     "rdtscp\n"
+                     "mov %%rcx, %%r10\n"
+                     "adc $0, %%r8\n"
+                     "xor $1, %%r8\n" // 0: the flag was kept
+                     "movq %%xmm7, %%r11\n"
+                     "cmp %[mark], %%r11\n"
+                     "je 1f\n"
+                     "or $8, %%r8\n"
+                     "1: cmp %[mark], %%r9\n"
+                     "je 2f\n"
+                     "or $2, %%r8\n"
+                     "2: cmp %[mark], -8(%%rsp)\n"
+                     "jne 3f\n"
+                     "cmp %[mark], -128(%%rsp)\n"
+                     "je 4f\n"
+                     "3: or $4, %%r8\n"
+                     "4: cmp $-1, %%r10\n"
+                     "jne 5f\n"
+                     "or $16, %%r8\n"
+                     "5: mov %%r8, %[wrong]\n"
+                     "add $256, %%rsp\n"
+                     : "=a"(low), "=d"(high), [wrong] "=&S"(wrong)
+                     : [mark] "D"(mark)
+                     : "rcx", "r8", "r9", "r10", "r11", "xmm7", "cc", "memory");
+    *value = high << 32 | low;
+    return wrong;
+}
+
+static void read_counters(void)
+{
+    uint64_t last = 0;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t value = 0;
+        EXPECT(read_counter(&value) == 0);
+        EXPECT(value > last);
+        last = value;
+    }
+}
+
 // -- what is refused
 
 static void try_others(void)
@@ -373,6 +430,7 @@ int main(int count, char **words)
     join(server);
     open_device();
     try_others();
+    read_counters();
     register_memory();
     uint64_t *words64 = aligned_alloc(4096, 65536);
     EXPECT(words64 != NULL);

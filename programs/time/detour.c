@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/time/detour.c - jumps in the place of instructions that read the time stamp counter.
+//
+// A signal for each rdtsc costs several microseconds. A jump has 5 bytes and rdtsc 2, so the next
+// instructions have to move: they are executed in a stub nearby, which jumps back behind them. That
+// is done only where they mean the same at any address, and where no jump leads to one of them.
+
+#include "programs/time/detour.h"
+
+#include <cpuid.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "programs/process/code.h"
+#include "programs/turn.h"
+
+#define SEGMENTS_MAX 256u
+#define SITES_MAX 256u // for which an attempt is made
+#define JUMP_BYTES 5u
+#define INSTRUCTION_MAX 15u
+#define POOLS_MAX 16u
+#define POOL_BYTES 4096u
+#define POOL_STEP UINT64_C(0x10000) // between two places that are tried for a pool
+#define POOL_TRIES 4096u
+#define SCAN_BYTES ((ptrdiff_t)1 << 20) // on both sides, in which jumps are looked for
+#define REACH ((ptrdiff_t)0x7fff0000)   // of a jump
+
+#define OSXSAVE (1u << 27) // of leaf 1 of cpuid
+
+// Memory for stubs. It begins with the address of the routine that they call.
+typedef struct pool {
+    uint8_t *memory;
+    size_t used;
+} pool_t;
+
+static const uint8_t jump[] = {0xe9};
+
+static struct {
+    const uint8_t *begin;
+    const uint8_t *end;
+} segments[SEGMENTS_MAX];
+static unsigned segment_count;
+static const uint8_t *sites[SITES_MAX];
+static unsigned site_count;
+static pool_t pools[POOLS_MAX];
+static unsigned pool_count;
+static bool usable;
+
+// Calls detour_read() and returns its halves in eax and edx. Changes no other register: those of
+// vectors are saved, since the C library uses all of them. 0xe7 stands for x87, SSE, AVX and
+// AVX-512.
+__asm__(".pushsection .text\n"
+        ".type detour_enter, @function\n"
+        "detour_enter:\n"
+        "    pushfq\n"
+        "    andq $~0x100, (%rsp)\n" // the search for loops may have begun here, and has ended
+        "    push %rbp\n"
+        "    push %rbx\n"
+        "    push %rcx\n"
+        "    push %rsi\n"
+        "    push %rdi\n"
+        "    push %r8\n"
+        "    push %r9\n"
+        "    push %r10\n"
+        "    push %r11\n"
+        "    mov %rsp, %rbp\n"
+        "    cld\n"
+        "    sub $2752, %rsp\n"
+        "    and $-64, %rsp\n"
+        "    xor %eax, %eax\n"
+        "    lea 512(%rsp), %rdi\n" // the header has to be zero
+        "    mov $8, %ecx\n"
+        "    rep stosq\n"
+        "    mov $0xe7, %eax\n"
+        "    xor %edx, %edx\n"
+        "    xsave64 (%rsp)\n"
+        "    call detour_read\n"
+        "    mov %rax, %rbx\n"
+        "    mov $0xe7, %eax\n"
+        "    xor %edx, %edx\n"
+        "    xrstor64 (%rsp)\n"
+        "    mov %rbx, %rdx\n"
+        "    shr $32, %rdx\n"
+        "    mov %ebx, %eax\n"
+        "    mov %rbp, %rsp\n"
+        "    pop %r11\n"
+        "    pop %r10\n"
+        "    pop %r9\n"
+        "    pop %r8\n"
+        "    pop %rdi\n"
+        "    pop %rsi\n"
+        "    pop %rcx\n"
+        "    pop %rbx\n"
+        "    pop %rbp\n"
+        "    popfq\n"
+        "    ret\n"
+        ".size detour_enter, . - detour_enter\n"
+        ".popsection\n");
+extern const uint8_t detour_enter[] __attribute__((visibility("hidden")));
+
+// -- where the code is
+
+static int find_code(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    for (unsigned i = 0; i < object->dlpi_phnum && segment_count < SEGMENTS_MAX; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const uint8_t *begin = (const uint8_t *)(uintptr_t)(object->dlpi_addr + segment->p_vaddr);
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && !code_is_own(begin)) {
+            segments[segment_count].begin = begin;
+            segments[segment_count].end = begin + segment->p_filesz;
+            segment_count++;
+        }
+    }
+    return 0;
+}
+
+void detour_begin(void)
+{
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    usable = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & OSXSAVE) != 0 &&
+             code_write(NULL, NULL, 0); // opens the file of the memory
+    (void)dl_iterate_phdr(find_code, NULL);
+}
+
+// -- whether a jump is possible
+
+// Returns the length of a ModR/M byte and what belongs to it; 0: the operand depends on the address
+// of the instruction.
+static unsigned operand_length(const uint8_t *at)
+{
+    const unsigned mode = *at >> 6;
+    const unsigned base = *at & 7;
+    unsigned length = 1;
+    if (mode == 3) {
+        return length;
+    }
+    if (mode == 0 && base == 5) {
+        return 0;
+    }
+    if (base == 4) {
+        length += mode == 0 && (at[1] & 7) == 5 ? 5 : 1;
+    }
+    return length + (mode == 1 ? 1 : mode == 2 ? 4 : 0);
+}
+
+// Returns the length of an instruction that means the same at any address: moves, shifts and simple
+// arithmetic of registers, as they follow rdtsc. 0: it is another one.
+static unsigned movable_length(const uint8_t *code)
+{
+    const unsigned prefix = (*code & 0xf0) == 0x40 ? 1 : 0;
+    const uint8_t opcode = code[prefix];
+    const unsigned operand = operand_length(code + prefix + 1);
+    switch (opcode) {
+    case 0x01: // add
+    case 0x03:
+    case 0x09: // or
+    case 0x0b:
+    case 0x29: // sub
+    case 0x2b:
+    case 0x31: // xor
+    case 0x33:
+    case 0x63: // movslq
+    case 0x89: // mov
+    case 0x8b:
+    case 0x8d: // lea
+        return operand == 0 ? 0 : prefix + 1 + operand;
+    case 0xc1: // shifts
+        return operand == 0 ? 0 : prefix + 1 + operand + 1;
+    default:
+        return 0;
+    }
+}
+
+// Returns the length of the instructions that have to move to make room for a jump; 0: they cannot.
+static unsigned moved_length(const uint8_t *code, unsigned length)
+{
+    unsigned bytes = 0;
+    while (length + bytes < JUMP_BYTES) {
+        const unsigned next = movable_length(code + length + bytes);
+        if (next == 0) {
+            return 0;
+        }
+        bytes += next;
+    }
+    return bytes;
+}
+
+// Returns true if there may be a jump to a byte from `target` on, and before `target_end`. Bytes
+// that only look like a jump count, too.
+static bool is_target(const uint8_t *target, const uint8_t *target_end, const uint8_t *begin,
+                      const uint8_t *end)
+{
+    begin = target - begin > SCAN_BYTES ? target - SCAN_BYTES : begin;
+    end = end - target > SCAN_BYTES ? target + SCAN_BYTES : end;
+    for (const uint8_t *at = begin; at + 6 <= end; at++) {
+        const uint8_t *to = NULL;
+        if (*at == 0xe9 || *at == 0xe8 || (*at == 0x0f && (at[1] & 0xf0) == 0x80)) {
+            const unsigned length = *at == 0x0f ? 6 : 5;
+            int32_t distance;
+            memcpy(&distance, at + length - sizeof distance, sizeof distance);
+            to = at + length + distance;
+        } else if ((*at & 0xf0) == 0x70 || *at == 0xeb || (*at & 0xfc) == 0xe0) {
+            to = at + 2 + (at[1] < 0x80 ? at[1] : at[1] - 0x100);
+        }
+        if (to >= target && to < target_end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// -- stubs
+
+static bool is_near(const uint8_t *code, const uint8_t *other)
+{
+    return code - other < REACH && other - code < REACH;
+}
+
+// Returns the memory for a stub near `code`; NULL: there is none. `begin` is where the code's
+// segment begins.
+static pool_t *find_pool(const uint8_t *code, const uint8_t *begin, size_t bytes)
+{
+    for (unsigned i = 0; i < pool_count; i++) {
+        if (is_near(code, pools[i].memory) && POOL_BYTES - pools[i].used >= bytes) {
+            return &pools[i];
+        }
+    }
+    uintptr_t place = (uintptr_t)begin & ~(uintptr_t)(POOL_STEP - 1);
+    for (unsigned i = 0; i < POOL_TRIES && pool_count < POOLS_MAX && place > POOL_STEP; i++) {
+        place -= POOL_STEP;
+        const long got = syscall(SYS_mmap, place, POOL_BYTES, PROT_READ | PROT_EXEC,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (got == (long)place) {
+            const uint8_t *const routine = detour_enter;
+            pool_t *pool = &pools[pool_count++];
+            *pool = (pool_t){.memory = (uint8_t *)place, .used = sizeof routine};
+            return code_write(pool->memory, &routine, sizeof routine) ? pool : NULL;
+        }
+        if (got != -1) {
+            syscall(SYS_munmap, got, POOL_BYTES); // an old kernel, which chose another place
+        }
+    }
+    return NULL;
+}
+
+static uint8_t *put(uint8_t *at, const void *bytes, size_t count)
+{
+    memcpy(at, bytes, count);
+    return at + count;
+}
+
+// Writes an opcode and the distance to `target`. `at` is a copy of `real`.
+static uint8_t *put_relative(uint8_t *at, const uint8_t *real, const void *opcode, size_t bytes,
+                             const uint8_t *target)
+{
+    at = put(at, opcode, bytes);
+    const int32_t distance = (int32_t)(target - (real + bytes + sizeof(int32_t)));
+    return put(at, &distance, sizeof distance);
+}
+
+// Writes a stub into the pool: it reads the counter, executes the instructions at `moved`, and
+// jumps behind them. Returns it; NULL: it could not be written.
+static const uint8_t *make_stub(pool_t *pool, unsigned length, const uint8_t *moved, unsigned bytes)
+{
+    static const uint8_t below_red_zone[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
+    static const uint8_t above_red_zone[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
+    static const uint8_t call_by[] = {0xff, 0x15};
+    static const uint8_t clear_ecx[] = {0xb9, 0, 0, 0, 0};
+    const uint8_t *const stub = pool->memory + pool->used;
+    uint8_t code[64];
+    uint8_t *at = put(code, below_red_zone, sizeof below_red_zone);
+    at = put_relative(at, stub + (at - code), call_by, sizeof call_by, pool->memory);
+    at = put(at, above_red_zone, sizeof above_red_zone);
+    if (length == 3) { // rdtscp also reads the number of the processor
+        at = put(at, clear_ecx, sizeof clear_ecx);
+    }
+    at = put(at, moved, bytes);
+    at = put_relative(at, stub + (at - code), jump, sizeof jump, moved + bytes);
+    const size_t count = (size_t)(at - code);
+    if (pool->used + count > POOL_BYTES || !code_write(stub, code, count)) {
+        return NULL;
+    }
+    pool->used += count;
+    return stub;
+}
+
+bool detour_make(const uint8_t *code, unsigned length)
+{
+    bool known = !usable || site_count == SITES_MAX;
+    for (unsigned i = 0; i < site_count && !known; i++) {
+        known = sites[i] == code;
+    }
+    unsigned segment = 0;
+    while (segment < segment_count &&
+           (code < segments[segment].begin || code + INSTRUCTION_MAX * 2 > segments[segment].end)) {
+        segment++;
+    }
+    if (known || segment == segment_count) {
+        return false;
+    }
+    sites[site_count++] = code;
+    const uint8_t *const begin = segments[segment].begin;
+    const uint8_t *const moved = code + length;
+    const unsigned bytes = moved_length(code, length);
+    if (bytes == 0 || is_target(moved, moved + bytes, begin, segments[segment].end)) {
+        return false;
+    }
+    pool_t *const pool = find_pool(code, begin, 64);
+    const uint8_t *const stub = pool == NULL ? NULL : make_stub(pool, length, moved, bytes);
+    uint8_t replacement[3 + INSTRUCTION_MAX];
+    memset(replacement, 0x90, sizeof replacement); // nop
+    if (stub != NULL) {
+        (void)put_relative(replacement, code, jump, sizeof jump, stub);
+    }
+    return stub != NULL && code_write(code, replacement, length + bytes);
+}
