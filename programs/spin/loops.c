@@ -38,6 +38,7 @@
 
 #define PERIOD_NS 5000000        // of the timer
 #define PERIOD_NS_MAX 1000000000 // after searches that found nothing
+#define STEPS_PER_PERIOD 200u    // of a search, for each PERIOD_NS of the timer
 #define STEPS_MAX 20000u         // of a search
 #define LOOP_MAX 256u            // instructions of a loop among which a jump is looked for
 #define STACK_BYTES 1024u        // that are compared
@@ -372,6 +373,14 @@ static void stop(ucontext_t *context)
     context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
 
+// Returns the maximum number of steps of a search. A program that computes runs slowly during the
+// searches, for a part of its time that does not grow.
+static uint32_t steps_max(void)
+{
+    const uint64_t steps = (uint64_t)watch->period_ns * STEPS_PER_PERIOD / PERIOD_NS;
+    return steps < STEPS_MAX ? (uint32_t)steps : STEPS_MAX;
+}
+
 static void step(ucontext_t *context)
 {
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
@@ -390,7 +399,7 @@ static void step(ucontext_t *context)
     } else if (is_in_state(&watch->snapshot, context)) {
         stop(context);
         note_loop(code);
-    } else if (watch->steps > STEPS_MAX) {
+    } else if (watch->steps > steps_max()) {
         stop(context);
         set_timer(watch->period_ns < PERIOD_NS_MAX / 2 ? watch->period_ns * 2 : PERIOD_NS_MAX);
     } else if (watch->steps == watch->renew) {
