@@ -52,6 +52,7 @@ typedef struct app_programs {
     const char *path;         // folders of commands, as in the variable PATH
     const char *home;         // variable HOME of programs
     const char *scratch;      // folder for files that are removed at the end of the run
+    const char *files;        // the same for many small ones
     // Called several times a second of real time while a program computes. Returns why the program
     // has to end now; NULL: it may go on. May be NULL. ctx is `ctx`.
     const char *(*ends)(const struct app *app, void *ctx);

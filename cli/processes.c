@@ -11,18 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MEMORY_FOLDER "/dev/shm" // where Linux keeps files in memory
+
 void cli_programs_allow(cli_programs_t *programs)
 {
     // Beside the program in a build; an installation has bin/ and lib/rocesim/.
     static const char *const places[] = {"programs-ibverbs", "../lib/rocesim/programs-ibverbs"};
     const char *const path = getenv("PATH");
     const char *const home = getenv("HOME");
-    const char *const scratch = getenv("TMPDIR");
+    const char *const wanted = getenv("TMPDIR");
+    const char *const scratch = wanted != NULL && wanted[0] == '/' ? wanted : NULL;
+    const bool in_memory = scratch == NULL && access(MEMORY_FOLDER, W_OK | X_OK) == 0;
     programs->permission = (app_programs_t){
         .start = true,
         .path = path == NULL ? "/usr/local/bin:/usr/bin:/bin" : path,
         .home = home == NULL ? "/" : home,
-        .scratch = scratch == NULL || scratch[0] != '/' ? "/tmp" : scratch,
+        .scratch = scratch == NULL ? "/tmp" : scratch,
+        .files = in_memory         ? MEMORY_FOLDER
+                 : scratch == NULL ? "/tmp"
+                                   : scratch,
     };
     char own[2048];
     const ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);

@@ -20,9 +20,17 @@
 #define PATH_BYTES 256
 #define PORT_CAPABILITIES 0x04010000 // connection manager, GIDs of IP addresses
 
+// The folder of a host, made when a program of the host has asked for it.
+typedef struct folder {
+    sim_scratch_t scratch;
+    uint64_t *values; // of the files that change, in the order in which they are written
+    size_t value_count;
+    size_t value_capacity;
+} folder_t;
+
 struct app__files {
     const net_t *net;
-    sim_scratch_t *folders; // by interface of the host's first NIC, when a program of it has asked
+    folder_t *folders; // by interface of the host's first NIC
     size_t folder_count;
 };
 
@@ -30,7 +38,9 @@ struct app__files {
 typedef struct place {
     int root; // descriptor
     char prefix[PATH_BYTES];
-    int error; // the first one; 0: none
+    int error;        // the first one; 0: none
+    folder_t *folder; // of the host
+    size_t value;     // index of the next one in folder->values
 } place_t;
 
 app__files_t *app__files_create(const net_t *net)
@@ -48,7 +58,8 @@ void app__files_destroy(app__files_t *files)
         return;
     }
     for (size_t i = 0; i < files->folder_count; i++) {
-        sim_scratch_remove(&files->folders[i]);
+        sim_scratch_remove(&files->folders[i].scratch);
+        sim_free(files->folders[i].values);
     }
     sim_free(files->folders);
     sim_free(files);
@@ -289,9 +300,25 @@ static void put_host(place_t *place, const program_shared_t *shared, uint64_t id
 
 // -- what changes
 
+// Returns whether the next value is another one than at the last call, or new, and keeps it.
+static bool changes(place_t *place, uint64_t value)
+{
+    folder_t *const folder = place->folder;
+    const size_t index = place->value++;
+    if (index == folder->value_count) {
+        SIM_APPEND(folder->values, folder->value_count, folder->value_capacity, value);
+        return true;
+    }
+    const bool changed = folder->values[index] != value;
+    folder->values[index] = value;
+    return changed;
+}
+
 static void put_number(place_t *place, const char *name, uint64_t value)
 {
-    put(place, name, "%" PRIu64, value);
+    if (changes(place, value)) {
+        put(place, name, "%" PRIu64, value);
+    }
 }
 
 static void put_rows(place_t *place, const char *folder, const nic_t *nic,
@@ -310,9 +337,15 @@ static void put_counters(place_t *place, const net_t *net, const nic_t *nic, uin
 {
     const net_port_t *const port = net_interface_port(net, nic_interface(nic));
     const nic_counters_t *const counters = nic_get_counters(nic);
+    if (changes(place, port->down)) {
+        enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
+        put(place, "operstate", port->down ? "down" : "up");
+        put(place, "carrier", port->down ? "0" : "1");
+        enter(place, DEVICE_FOLDER "infiniband/rocesim%u/ports/1/", index + 1, index);
+        put(place, "state", port->down ? "1: DOWN" : "4: ACTIVE");
+        put(place, "phys_state", port->down ? "3: Disabled" : "5: LinkUp");
+    }
     enter(place, DEVICE_FOLDER "infiniband/rocesim%u/ports/1/", index + 1, index);
-    put(place, "state", port->down ? "1: DOWN" : "4: ACTIVE");
-    put(place, "phys_state", port->down ? "3: Disabled" : "5: LinkUp");
     put_rows(place, "counters", nic, nic_port_counter_infos, now_ps);
     for (const nic_counter_info_t *row = nic_counter_infos; row->name != NULL; row++) {
         char name[PATH_BYTES];
@@ -322,8 +355,6 @@ static void put_counters(place_t *place, const net_t *net, const nic_t *nic, uin
         put_number(place, name, value);
     }
     enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
-    put(place, "operstate", port->down ? "down" : "up");
-    put(place, "carrier", port->down ? "0" : "1");
     put_rows(place, "statistics", nic, nic_interface_counter_infos, now_ps);
 }
 
@@ -334,15 +365,19 @@ int app__files_call(app__program_t *program)
     app__files_t *const files = program->files;
     program_shared_t *const shared = program->process->shared;
     const uint32_t host = nic_interface(nic_at(program->node, 0));
-    sim_scratch_t *const scratch = &files->folders[host];
+    folder_t *const folder = &files->folders[host];
+    sim_scratch_t *const scratch = &folder->scratch;
     const bool is_new = scratch->folder == NULL;
-    if (is_new && !sim_scratch_make(scratch, program->permission->scratch, "rocesim-scratch")) {
+    if (is_new && !sim_scratch_make(scratch, program->permission->files, "rocesim-scratch")) {
         return errno;
     }
     if (strlen(scratch->folder) >= sizeof(shared->files)) {
         return ENAMETOOLONG;
     }
-    place_t place = {.root = open(scratch->folder, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    place_t place = {
+        .root = open(scratch->folder, O_PATH | O_DIRECTORY | O_CLOEXEC),
+        .folder = folder,
+    };
     if (place.root < 0) {
         return errno;
     }
