@@ -216,6 +216,10 @@ static const sim_attr_t switch_attrs[] = {
              .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "64GB",
              .help = "buffer of each lossless (port, class) for packets that arrive after XOFF; "
                      "auto: computed from rate, delay, MTU and response"),
+    SIM_ATTR("switch.pfc.headroom-pool", BYTES, net_switch_config_t, headroom_pool_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "64GB",
+             .help = "bytes that the headroom of all (port, class) of the switch may hold together; "
+                     "auto: each one has its headroom in full"),
     SIM_ATTR("switch.pfc.response", TIME, net_switch_config_t, pfc_response_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "0ps", .max_text = "1ms",
              .help = "time that the peer may take to obey a pause, for the headroom; auto: the "

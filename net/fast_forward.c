@@ -24,8 +24,8 @@ static const sim_fields_t red_table = SIM_FIELDS("marking of a port", sizeof(net
 // The part of a switch that events change: what it stores. At rest it stores nothing.
 #define SWITCH(member_) SIM_FIELD(net_switch_t, member_, FIXED)
 static const sim_field_t switch_rows[] = {
-    SWITCH(shared_bytes), SWITCH(shared_limit), SWITCH(held_bytes), SWITCH(calm_shared_bytes),
-    SWITCH(calm_above_bytes), SWITCH(reserved_bytes), SWITCH(late), SWITCH(late_ports),
+    SWITCH(shared_bytes), SWITCH(shared_limit), SWITCH(headroom_free), SWITCH(held_bytes),
+    SWITCH(calm_shared_bytes), SWITCH(calm_above_bytes), SWITCH(reserved_bytes), SWITCH(late), SWITCH(late_ports),
     SWITCH(stopped_count), SWITCH(pfc_alpha), SWITCH(lossy_alpha), SWITCH(ingress), SWITCH(red),
     SWITCH(buffer), SWITCH(marking), SWITCH(balance), SWITCH(leaf), SWITCH(ecmp_seed),
     SWITCH(marking_state), SWITCH(balance_state), SWITCH(parked_bytes), SWITCH(header_bytes),

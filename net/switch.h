@@ -86,6 +86,7 @@ typedef struct net_switch_config {
     uint64_t pfc_xon_bytes;       // XON this far below the XOFF threshold
     uint64_t pfc_reserved_bytes;  // per lossless (port, class), used before the shared buffer
     uint64_t pfc_headroom_bytes;  // per lossless (port, class); SIM_AUTO: computed
+    uint64_t headroom_pool_bytes; // that all headroom may hold together; SIM_AUTO: all in full
     sim_time_t pfc_response_ps;   // peer's reaction time for headroom; SIM_AUTO: 802.3 by rate
     uint64_t pfc_quanta;          // pause time of an XOFF; repeated after half of it
     uint64_t pfc_threshold_bytes; // fixed XOFF threshold instead of alpha; SIM_AUTO: dynamic

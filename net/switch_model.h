@@ -52,6 +52,7 @@ struct net_switch {
     uint64_t mark_above_bytes; // lowest kmin of all ports: shorter queues are never marked
     uint64_t shared_bytes;     // shared buffer in use
     uint64_t shared_limit;     // buffer that is neither reserved nor headroom; set by the buffer
+    uint64_t headroom_free;    // bytes that all headroom together may still take
     uint64_t held_bytes;       // all bytes stored
     // Set by net's own buffer. While shared_bytes <= calm_shared_bytes, an ingress (port, class)
     // that uses at most calm_above_bytes of it always finds room: no threshold need be computed.

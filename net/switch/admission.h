@@ -49,9 +49,11 @@ static inline bool net__admit_lossless(net_switch_t *sw, const net_packet_t *pac
         return true;
     }
     net_ingress_t *const in = &sw->ingress[packet->ingress_port];
-    const bool fits = held->headroom_bytes + bytes <= in->headroom_limit;
+    const bool fits =
+        held->headroom_bytes + bytes <= in->headroom_limit && bytes <= sw->headroom_free;
     if (fits) {
         held->headroom_bytes = (held->headroom_bytes + bytes) & NET_HEADROOM_MASK;
+        sw->headroom_free -= bytes;
     }
     // If nothing is held, no departure could ever release the peer.
     if (!held->stopped && held->stored_bytes + held->headroom_bytes > 0) {

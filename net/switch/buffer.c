@@ -54,6 +54,7 @@ void net__release_crowded(net_switch_t *sw, uint32_t port, uint32_t priority, ui
     net_received_t *const held = sw->node.ports[port].received[priority];
     const uint64_t drained = SIM_MIN(held->headroom_bytes, bytes);
     held->headroom_bytes = (held->headroom_bytes - drained) & NET_HEADROOM_MASK;
+    sw->headroom_free += drained;
     net__release_stored(sw, held, bytes - drained);
     if (held->stopped && held->headroom_bytes == 0) {
         const uint64_t above = net_switch_above_reserved(sw, held->stored_bytes);
@@ -131,13 +132,20 @@ static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
            pause_ps / 2 >= net_port_frame_time_ps(port, port->node->net->frame_bytes_max);
 }
 
+static uint64_t headroom_sum(const net_switch_t *sw)
+{
+    const uint64_t classes = (uint64_t)__builtin_popcount(sw->lossless);
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        bytes += classes * sw->ingress[p].headroom_limit;
+    }
+    return bytes;
+}
+
 static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t *reserved_bytes)
 {
     const uint64_t classes = (uint64_t)__builtin_popcount(sw->lossless);
-    *headroom_bytes = 0;
-    for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        *headroom_bytes += classes * sw->ingress[p].headroom_limit;
-    }
+    *headroom_bytes = SIM_MIN(headroom_sum(sw), sw->config.headroom_pool_bytes);
     *reserved_bytes = classes * sw->config.pfc_reserved_bytes * sw->node.port_count;
 }
 
@@ -163,7 +171,12 @@ static void built(net_switch_t *sw)
         net_ingress_t *const in = &sw->ingress[p];
         in->headroom_limit = headroom_of(sw, in->port);
         sim_timer_init_upkeep(&in->refresh, refresh_pause);
-        in->port->lossless_guaranteed = sw->lossless != 0 && headroom_suffices(sw, in->port);
+    }
+    sw->headroom_free = sw->config.headroom_pool_bytes;
+    const bool has_room = sw->lossless != 0 && headroom_sum(sw) <= sw->headroom_free;
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        net_port_t *const port = sw->ingress[p].port;
+        port->lossless_guaranteed = has_room && headroom_suffices(sw, port);
     }
     net__buffer_share(sw);
 }
@@ -181,14 +194,17 @@ static void release(net_switch_t *sw, uint32_t ingress_port, uint32_t priority, 
 
 static void check(const net_switch_t *sw)
 {
+    uint64_t headroom_bytes = 0; // with the credits of links that have them
     net_switch_check_sums(sw, sw->lossless, true);
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         const net_ingress_t *const in = &sw->ingress[p];
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
             SIM_CHECK((in->stopped >> c & 1u) == in->port->received[c]->stopped);
+            headroom_bytes += in->port->received[c]->headroom_bytes;
         }
         SIM_CHECK((in->stopped != 0) == sim_timer_armed(&in->refresh));
     }
+    SIM_CHECK(sw->config.headroom_pool_bytes - sw->headroom_free <= headroom_bytes);
 }
 
 const net_buffer_ops_t net__buffer_standard = {

@@ -16,6 +16,7 @@
 #include "net/link_state.h"
 #include "net/nodes.h"
 #include "net/port_pause.h"
+#include "net/switch_model.h"
 
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
@@ -237,6 +238,85 @@ START_TEST(no_buffer_at_all_is_no_deadlock)
     ck_assert_uint_eq(fixture.hosts[2]->received + sum_drops(sw), 2000);
     ck_assert_uint_ge(fixture.hosts[2]->received, 1000);
     fixture_destroy(&fixture);
+}
+END_TEST
+
+// -- headroom that ports share
+
+// Pauses the receiver of four senders for good and returns the drops. The threshold and the reserve
+// are 0: all bytes held are headroom. *frames is the maximum number of frames held.
+static uint64_t run_pool(uint64_t pool_bytes, uint64_t *frames)
+{
+    enum { SENDERS = 4, FRAME_BYTES = 1000 };
+    const fixture_options_t options = {
+        .seed = 1,
+        .until_ps = 200 * SIM_PS_PER_US,
+        .net = fixture_net_config(),
+    };
+    net_switch_config_t config = fixture_switch_config();
+    config.pfc_threshold_bytes = 0;
+    config.pfc_reserved_bytes = 0;
+    config.headroom_pool_bytes = pool_bytes;
+    const net_link_config_t link = fixture_link_config(RATE_BPS, DELAY_PS);
+    fixture_t fixture;
+    fixture_create(&fixture, &options);
+    net_node_t *const sw = fixture_star(&fixture, &config, SENDERS, &link);
+    fixture_pause(fixture.hosts[SENDERS], 1, 1u << FIXTURE_CLASS, 65535);
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        fixture_flow(fixture.hosts[i], &(fixture_flow_t){.to = SENDERS,
+                                                         .frame_bytes = FRAME_BYTES,
+                                                         .priority = FIXTURE_CLASS,
+                                                         .start_ps = 5 * SIM_PS_PER_US});
+    }
+    fixture_build(&fixture);
+    fixture_run(&fixture);
+    *frames = net_switch_headroom_used_bytes(sw) / FRAME_BYTES;
+    ck_assert_uint_eq(*frames * FRAME_BYTES, net_switch_buffer_bytes(sw));
+    const uint64_t drops = sum_drops(sw);
+    fixture_destroy(&fixture);
+    return drops;
+}
+
+// Without a pool nothing is lost, and 4 n frames arrive after the pauses. A pool for m frames holds
+// m of them, whichever ports they come from, and 4 n - m are lost. One byte too little costs one
+// frame.
+START_TEST(a_pool_holds_the_headroom_of_all_ports)
+{
+    uint64_t all = 0;
+    uint64_t held = 0;
+    ck_assert_uint_eq(run_pool(SIM_AUTO, &all), 0);
+    ck_assert_uint_gt(all, 4 * 12); // two delays of 1 us are worth 25000 bytes of 100 Gbit/s
+    ck_assert_uint_eq(all % 4, 0);
+    for (uint64_t less = 0; less < all - 4; less += 7) {
+        ck_assert_uint_eq(run_pool((all - less) * 1000, &held), less);
+        ck_assert_uint_eq(held, all - less);
+        ck_assert_uint_eq(run_pool((all - less) * 1000 - 1, &held), less + 1);
+        ck_assert_uint_eq(held, all - less - 1);
+    }
+}
+END_TEST
+
+// The buffer loses the pool, or all headroom if that is less; and PFC guarantees nothing where the
+// pool is smaller than all headroom together.
+START_TEST(a_pool_is_a_part_of_the_buffer)
+{
+    const uint64_t each = net_switch_headroom_bytes(
+        RATE_BPS, DELAY_PS, fixture_bytes_ps(394 * 64, RATE_BPS), NET_FRAME_BYTES_QUANTUM);
+    const uint64_t pools[] = {SIM_AUTO, 4 * each, 3 * each, 3 * each - 1, 0};
+    for (size_t i = 0; i < SIM_COUNT_OF(pools); i++) {
+        net_switch_config_t config = fixture_switch_config();
+        config.headroom_pool_bytes = pools[i];
+        const net_link_config_t link = fixture_link_config(RATE_BPS, DELAY_PS);
+        fixture_t fixture;
+        fixture_create(&fixture, NULL);
+        net_node_t *const sw = fixture_star(&fixture, &config, 2, &link);
+        fixture_build(&fixture);
+        const uint64_t taken = pools[i] < 3 * each ? pools[i] : 3 * each;
+        ck_assert_uint_eq(net_switch_of(sw)->shared_limit,
+                          config.buffer_bytes - taken - 3 * config.pfc_reserved_bytes);
+        ck_assert_int_eq(sw->ports[0].lossless_guaranteed, pools[i] >= 3 * each);
+        fixture_destroy(&fixture);
+    }
 }
 END_TEST
 
@@ -585,13 +665,12 @@ START_TEST(threads_do_not_change_the_digest)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP_FEW(headroom_is_enough_and_not_too_much, 0, SIM_COUNT_OF(cables), 2),
-           CHECK_LOOP_FEW(incast_over_long_cables_drops_nothing, 0, 5, 2),
-           CHECK_TEST(too_little_headroom_drops), CHECK_TEST(no_headroom_still_pauses),
-           CHECK_TEST(no_buffer_at_all_is_no_deadlock),
-           CHECK_TEST(guarantee_is_given_where_it_holds),
-           CHECK_TEST(xoff_and_xon_at_their_thresholds),
-           CHECK_LOOP(dynamic_xoff_at_fixed_point, 0, 5),
-           CHECK_TEST(switch_obeys_at_the_next_frame),
-           CHECK_LOOP(refresh_keeps_a_peer_stopped, 0, 3), CHECK_TEST(congestion_spreads_upstream),
-           CHECK_TEST(threads_do_not_change_the_digest))
+CHECK_MAIN(
+    CHECK_LOOP_FEW(headroom_is_enough_and_not_too_much, 0, SIM_COUNT_OF(cables), 2),
+    CHECK_LOOP_FEW(incast_over_long_cables_drops_nothing, 0, 5, 2),
+    CHECK_TEST(too_little_headroom_drops), CHECK_TEST(no_headroom_still_pauses),
+    CHECK_TEST(no_buffer_at_all_is_no_deadlock), CHECK_TEST(a_pool_holds_the_headroom_of_all_ports),
+    CHECK_TEST(a_pool_is_a_part_of_the_buffer), CHECK_TEST(guarantee_is_given_where_it_holds),
+    CHECK_TEST(xoff_and_xon_at_their_thresholds), CHECK_LOOP(dynamic_xoff_at_fixed_point, 0, 5),
+    CHECK_TEST(switch_obeys_at_the_next_frame), CHECK_LOOP(refresh_keeps_a_peer_stopped, 0, 3),
+    CHECK_TEST(congestion_spreads_upstream), CHECK_TEST(threads_do_not_change_the_digest))

@@ -74,7 +74,7 @@ static const world_effect_t effects[] = {
      "link.loss-rate!=0 or link.bit-error-rate!=0 or link.reorder-rate!=0 or "
      "link.duplicate-rate!=0"},
     {"link.reorder-delay", "link.reorder-rate!=0"},
-    {"link.headroom link.backward-headroom", "switch.mmu!=hpcc"},
+    {"link.headroom link.backward-headroom switch.pfc.headroom-pool", "switch.mmu!=hpcc"},
 
     {"network.message-overhead", "network.model=message"},
     {"network.vlan", "network.tagged=true"},

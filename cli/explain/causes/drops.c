@@ -42,10 +42,32 @@ static bool are_many(const explain_t *explain, uint64_t drops)
     return drops > 0 && (double)drops >= FEW_DROPS * created;
 }
 
-// Suggests more headroom where it was given: by the link, the switch or the scenario.
+// Returns whether the ports of a switch share a pool of headroom, while the headroom of this port
+// alone would be enough.
+static bool is_pool_too_small(const net_port_t *port, uint64_t limit)
+{
+    const uint64_t rate_bps = port->line->rate_bps;
+    return net_switch_config(port->node)->headroom_pool_bytes != SIM_AUTO &&
+           limit >= net_switch_headroom_bytes(rate_bps, port->line->delay_ps,
+                                              net_switch_response_ps(port->node, rate_bps),
+                                              NET_FRAME_BYTES_QUANTUM);
+}
+
+// Suggests more headroom where it was given: by the pool, the link, the switch or the scenario.
 static void suggest_headroom(const explain_t *explain, explain_finding_t *finding,
                              const net_port_t *port, uint64_t limit)
 {
+    if (is_pool_too_small(port, limit)) {
+        const bool by_all = explain->scenario->switch_config.headroom_pool_bytes != SIM_AUTO;
+        char *const whole =
+            by_all ? sim_strdup("switch.pfc.headroom-pool=auto")
+                   : sim_format("nodes.%s.switch.pfc.headroom-pool=auto", port->node->sim.name);
+        cli__explain_remedy(
+            finding, whole,
+            "a headroom of its own for each port, in place of a pool that they share");
+        sim_free(whole);
+        return;
+    }
     const net_link_config_t *const cable = port->line->config;
     const uint64_t of_switch = net_switch_config(port->node)->pfc_headroom_bytes;
     const bool forward = cable->headroom_bytes == limit;
@@ -85,16 +107,20 @@ static void find_headroom(explain_t *explain)
     }
     const net_port_t *const port = explain->ports[worst].port;
     const uint64_t limit = net_switch_headroom_limit_bytes(port->node, port->index);
+    const uint64_t pool = net_switch_config(port->node)->headroom_pool_bytes;
     world_text_t bytes;
+    world_text_t pool_bytes;
     explain_finding_t *const finding =
         cli__explain_add(explain, EXPLAIN_HEADROOM, 1, sim_strdup(port->node->sim.name));
     finding->port = worst;
     finding->sentence =
         sim_format("headroom too small: PFC lost %" PRIu64
                    " packet%s of lossless classes, since headroom was full, most often at port %s "
-                   "of %s, whose headroom is %s for each class",
+                   "of %s, whose headroom is %s for each class%s%s",
                    drops, sim_plural(drops), cli__explain_port_name(explain, worst),
-                   port->node->sim.name, world_format_bytes(&bytes, limit));
+                   port->node->sim.name, world_format_bytes(&bytes, limit),
+                   pool == SIM_AUTO ? "" : ", out of a pool that all ports share of ",
+                   pool == SIM_AUTO ? "" : world_format_bytes(&pool_bytes, pool));
     finding->score_ps =
         add_flows_of_node(explain, finding, port->node) + (double)drops * SIM_PS_PER_US;
     const net_link_config_t *const cable = port->line->config;
