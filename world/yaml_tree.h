@@ -45,6 +45,12 @@ struct world_tree {
 // Owns trees and the texts of their origins.
 world_document_t *world_document_create(void);
 void world_document_destroy(world_document_t *document);
+// Makes the last of equal keys of a mapping count, as most programs that read JSON have it, in
+// texts that are parsed from now on. Otherwise equal keys are an error.
+void world_document_keep_last(world_document_t *document);
+// Returns the number of keys that were left out for this reason, and the place of the first key
+// that was given again.
+size_t world_document_repeats(const world_document_t *document, world_place_t *place);
 // Returns a copy of text that lives as long as the document.
 const char *world_document_text(world_document_t *document, const char *text);
 

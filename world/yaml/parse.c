@@ -51,7 +51,22 @@ static int compare_entries(const void *a, const void *b)
     return x->key->place.column - y->key->place.column;
 }
 
-static sim_err_t check_unique_keys(parse_t *parse, const world_tree_t *map)
+// Leaves out an entry of a mapping, since its key comes again.
+static void leave_out(world_document_t *document, world_tree_t *map, const world_tree_t *key,
+                      const world_tree_t *again)
+{
+    size_t i = 0;
+    while (map->entries[i].key != key) {
+        i++;
+    }
+    map->count--;
+    memmove(map->entries + i, map->entries + i + 1, (map->count - i) * sizeof(*map->entries));
+    if (document->repeat_count++ == 0) {
+        document->repeated = again->place;
+    }
+}
+
+static sim_err_t check_unique_keys(parse_t *parse, world_tree_t *map)
 {
     if (map->count < 2) {
         return SIM_OK;
@@ -60,10 +75,13 @@ static sim_err_t check_unique_keys(parse_t *parse, const world_tree_t *map)
     memcpy(sorted, map->entries, map->count * sizeof(*sorted));
     qsort(sorted, map->count, sizeof(*sorted), compare_entries);
     sim_err_t result = SIM_OK;
-    for (size_t i = 1; i < map->count && result == SIM_OK; i++) {
+    const size_t count = map->count;
+    for (size_t i = 1; i < count && result == SIM_OK; i++) {
         const world_tree_t *const key = sorted[i].key;
         const world_tree_t *const first = sorted[i - 1].key;
-        if (strcmp(first->text, key->text) == 0) {
+        if (strcmp(first->text, key->text) == 0 && parse->document->keeps_last) {
+            leave_out(parse->document, map, first, key);
+        } else if (strcmp(first->text, key->text) == 0) {
             world_shown_t shown;
             result = world_fail(parse->error, SIM_ERR_EXISTS, &key->place,
                                 "'%s' is given twice, expected each key once",
@@ -149,7 +167,7 @@ static sim_err_t open_level(parse_t *parse, world_tree_kind_t kind)
 static sim_err_t close_level(parse_t *parse)
 {
     SIM_CHECK(parse->depth > 0);
-    const world_tree_t *const tree = parse->levels[--parse->depth].tree;
+    world_tree_t *const tree = parse->levels[--parse->depth].tree;
     return tree->kind == WORLD_TREE_MAP ? check_unique_keys(parse, tree) : SIM_OK;
 }
 

@@ -16,6 +16,17 @@ world_document_t *world_document_create(void)
     return sim_alloc(sizeof(world_document_t));
 }
 
+void world_document_keep_last(world_document_t *document)
+{
+    document->keeps_last = true;
+}
+
+size_t world_document_repeats(const world_document_t *document, world_place_t *place)
+{
+    *place = document->repeated;
+    return document->repeat_count;
+}
+
 void world_document_destroy(world_document_t *document)
 {
     if (document == NULL) {

@@ -12,6 +12,9 @@ struct world_document {
     char **texts;
     size_t text_count;
     size_t text_capacity;
+    bool keeps_last;        // of equal keys of a mapping
+    size_t repeat_count;    // number of keys that were given before and are left out
+    world_place_t repeated; // the first key that was given again
 };
 
 // Checks that bytes are UTF-8 text and returns them with the characters of name patterns replaced
