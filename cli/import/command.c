@@ -17,6 +17,7 @@
 
 #define FILE_BYTES_MAX ((size_t)256 << 20)
 #define FILES_MAX 20000u
+#define FOLDERS_MAX 8u // in each other
 
 // In the order in which files are asked whether they are of a format. A server's inside comes last.
 static const import_format_t *const formats[] = {
@@ -40,13 +41,30 @@ typedef struct import_job {
     import_fabric_t fabric;
 } import_job_t;
 
+// Returns the part of a path between its last slash, or the one before if `upper`, and what
+// follows.
+static char *part_of(const char *path, bool upper)
+{
+    const char *end = path + strlen(path);
+    const char *begin = strrchr(path, '/');
+    if (upper) {
+        end = begin != NULL ? begin : path;
+        for (begin = end; begin > path && begin[-1] != '/';) {
+            begin--;
+        }
+    } else {
+        begin = begin != NULL ? begin + 1 : path;
+    }
+    return sim_format("%.*s", (int)(end - begin), begin);
+}
+
 char *import_name_of_file(const char *path)
 {
     static const char *const endings[] = {".config_db", "-config_db", "_config_db", ".lldp",
                                           "-lldp",      "_lldp",      ".config",    ".conf"};
-    const char *const slash = strrchr(path, '/');
-    const char *const name = slash != NULL ? slash + 1 : path;
-    char *const whole = sim_format("%s", name);
+    static const char *const general[] = {"config_db",  "config",    "lldp",      "lldp_table",
+                                          "lldp-table", "neighbors", "neighbours"};
+    char *whole = part_of(path, false);
     char *const dot = strrchr(whole, '.');
     if (dot != NULL && dot != whole) {
         *dot = '\0';
@@ -59,6 +77,17 @@ char *import_name_of_file(const char *path)
             break;
         }
     }
+    // Of leaf1/config_db.json, the folder has the name.
+    char *const folder = part_of(path, true);
+    bool is_general = false;
+    for (size_t i = 0; i < SIM_COUNT_OF(general); i++) {
+        is_general = is_general || strcmp(whole, general[i]) == 0;
+    }
+    if (is_general && folder[0] != '\0' && strcmp(folder, ".") != 0 && strcmp(folder, "..") != 0) {
+        sim_free(whole);
+        return folder;
+    }
+    sim_free(folder);
     return whole;
 }
 
@@ -100,8 +129,9 @@ static sim_err_t add_source(import_job_t *job, const char *path, bool named, wor
     return SIM_OK;
 }
 
-// Adds the files of a folder, by name, without those of its folders.
-static sim_err_t add_folder(import_job_t *job, const char *path, world_error_t *error)
+// Adds the files of a folder, by name, and those of the folders in it.
+static sim_err_t add_folder(import_job_t *job, const char *path, unsigned depth,
+                            world_error_t *error)
 {
     DIR *const folder = opendir(path);
     const size_t first = job->count;
@@ -113,8 +143,11 @@ static sim_err_t add_folder(import_job_t *job, const char *path, world_error_t *
          entry = readdir(folder)) {
         char *const name = sim_format("%s/%s", path, entry->d_name);
         struct stat status;
-        if (entry->d_name[0] != '.' && stat(name, &status) == 0 && S_ISREG(status.st_mode)) {
-            result = add_source(job, name, false, error);
+        if (entry->d_name[0] != '.' && stat(name, &status) == 0) {
+            result = S_ISREG(status.st_mode) ? add_source(job, name, false, error)
+                     : S_ISDIR(status.st_mode) && depth < FOLDERS_MAX
+                         ? add_folder(job, name, depth + 1, error)
+                         : SIM_OK;
         }
         sim_free(name);
     }
@@ -132,7 +165,7 @@ static sim_err_t find_files(import_job_t *job, const cli_args_t *args, world_err
         struct stat status;
         const char *const path = args->operands[i];
         result = stat(path, &status) == 0 && S_ISDIR(status.st_mode)
-                     ? add_folder(job, path, error)
+                     ? add_folder(job, path, 1, error)
                      : add_source(job, path, true, error);
     }
     return result;
@@ -177,6 +210,15 @@ static sim_err_t load(import_job_t *job, source_t *source, world_error_t *error)
             return result;
         }
         source->file.json = tree;
+    } else if (*begin == '[' || strncmp(begin, "---", 3) == 0 || strncmp(begin, "- ", 2) == 0) {
+        // Lists of links and tables of text may begin like this, too, and are no YAML then.
+        world_tree_t *tree = NULL;
+        world_error_t ignored;
+        if (world_yaml_parse(job->document, source->file.name, true, source->text, size, &tree,
+                             &ignored) == SIM_OK &&
+            tree->kind == WORLD_TREE_LIST) {
+            source->file.tree = tree;
+        }
     }
     for (size_t f = 0; f < SIM_COUNT_OF(formats) && source->format == NULL; f++) {
         source->format = formats[f]->is(&source->file) ? formats[f] : NULL;
@@ -346,12 +388,18 @@ int cli_command_import(const cli_args_t *args)
         return CLI_EXIT_BAD_INPUT;
     }
     import_job_t job = {.document = world_document_create()};
+    world_document_keep_last(job.document);
     sim_err_t result = find_files(&job, args, &error);
     for (size_t i = 0; i < job.count && result == SIM_OK; i++) {
         result = load(&job, &job.sources[i], &error);
     }
     result = result != SIM_OK ? result : read_all(&job, false, &error);
     result = result != SIM_OK ? result : read_all(&job, true, &error);
+    world_place_t place;
+    if (world_document_repeats(job.document, &place) > 0) {
+        import_note(&job.fabric, IMPORT_ASSUMED, &place,
+                    "a key is given twice in a mapping of JSON: the last one counts, as in SONiC");
+    }
     result = result != SIM_OK ? result : import_fabric_join(&job.fabric, !args->no_hosts, &error);
     int status = CLI_EXIT_BAD_INPUT;
     if (result != SIM_OK) {

@@ -30,6 +30,7 @@ typedef struct import_limits {
     uint64_t kmax_bytes;
     uint32_t pmax_percent;
     uint32_t lossless; // mask of classes with PFC
+    uint32_t groups;   // mask of priority groups with headroom
 } import_limits_t;
 
 typedef struct import_port {

@@ -12,7 +12,8 @@ typedef struct import_file {
     const char *text; // a 0 follows the last byte
     size_t size_bytes;
     world_document_t *document; // owns the tree of a file of JSON
-    const world_tree_t *json;   // NULL: the file is not JSON
+    const world_tree_t *json;   // NULL: the file is not JSON with a mapping
+    const world_tree_t *tree;   // of a list of YAML or JSON; NULL: the file is none
 } import_file_t;
 
 // A row says what a key of a format becomes. Readers and docs/formats/import.md use the same rows.

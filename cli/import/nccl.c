@@ -37,6 +37,7 @@ typedef struct server {
     uint32_t sockets;
     uint32_t gpus;
     uint32_t nics;
+    uint32_t nets; // NICs of a dump, also those without a PCI device
     uint32_t switches_with_nics;
     uint32_t nvlinks;
     uint64_t rate_bps; // of a NIC; 0: not known
@@ -160,6 +161,7 @@ static sim_err_t take_server(server_t *server, const import_file_t *file, world_
         } else if (tag_is(&tag, "nvlink") && !tag.closes) {
             server->nvlinks++;
         } else if (tag_is(&tag, "net") && !tag.closes) {
+            server->nets++;
             result = take_speed(server, &tag, error);
         }
         if (!tag_is(&tag, "pci")) {
@@ -225,6 +227,7 @@ static sim_err_t read_nccl(import_fabric_t *fabric, const import_file_t *file, w
     if (result != SIM_OK) {
         return result;
     }
+    server.nics = server.nics > 0 ? server.nics : server.nets;
     if (server.nics == 0 || server.nics > NICS_MAX || server.gpus > 64) {
         return world_fail(error, SIM_ERR_RANGE, &place,
                           "a server of %u NICs and %u GPUs, expected 1 to %u NICs (<pci> of class "

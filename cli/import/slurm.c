@@ -2,7 +2,8 @@
 // cli/import/slurm.c - reads Slurm's topology.conf: switches, and the nodes or switches below each.
 //
 // Lines are `SwitchName=leaf1 Nodes=node[1-16,20]` or `SwitchName=spine Switches=leaf[1-4]`, as
-// slurm's topology.conf(5) describes; of topology/block `BlockName=b1 Nodes=...`.
+// slurm's topology.conf(5) describes; of topology/block `BlockName=b1 Nodes=...`. topology.yaml(5)
+// has the same as `switch: leaf1` with `nodes` and `children`, and may describe several networks.
 #include "cli/import/format.h"
 
 #include <ctype.h>
@@ -20,6 +21,9 @@ static const import_key_t keys[] = {
     {"topology.conf", "LinkSpeed", IMPORT_IGNORED, "the manual gives no unit"},
     {"topology.conf", "BlockName", IMPORT_ASSUMED, "a block is a switch, and all blocks have a link to one more switch"},
     {"topology.conf", "BlockSizes", IMPORT_IGNORED, "it is about the placement of jobs"},
+    {"topology.yaml", "switch, children, nodes", IMPORT_BECAME, "as SwitchName, Switches and Nodes of topology.conf"},
+    {"topology.yaml", "block, nodes", IMPORT_ASSUMED, "as BlockName and Nodes of topology.conf"},
+    {"topology.yaml", "flat, ring, torus3d", IMPORT_IGNORED, "these have no switches"},
 };
 // clang-format on
 
@@ -180,10 +184,73 @@ static sim_err_t take_line(reader_t *reader, const char *line)
     return result;
 }
 
+// -- topology.yaml
+
+static const char *text_at(const world_tree_t *map, const char *key)
+{
+    const world_tree_t *const value =
+        map->kind == WORLD_TREE_MAP ? world_tree_value(map, key) : NULL;
+    return value != NULL && value->kind == WORLD_TREE_SCALAR && !value->is_null ? value->text
+                                                                                : NULL;
+}
+
+static const world_tree_t *list_at(const world_tree_t *map, const char *key, const char *inner)
+{
+    const world_tree_t *value = map->kind == WORLD_TREE_MAP ? world_tree_value(map, key) : NULL;
+    value = value != NULL && value->kind == WORLD_TREE_MAP ? world_tree_value(value, inner) : NULL;
+    return value != NULL && value->kind == WORLD_TREE_LIST ? value : NULL;
+}
+
+// Takes a switch or a block as the line of topology.conf that says the same.
+static sim_err_t take_entries(reader_t *reader, const world_tree_t *list, const char *name,
+                              const char *keyword)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; list != NULL && i < list->count && result == SIM_OK; i++) {
+        const world_tree_t *const entry = list->entries[i].value;
+        const char *const label = text_at(entry, name);
+        const char *const nodes = text_at(entry, "nodes");
+        const char *const children = text_at(entry, "children");
+        reader->place = entry->place;
+        char *const line =
+            sim_format("%s=%s%s%s%s%s", keyword, label != NULL ? label : "",
+                       nodes != NULL ? " Nodes=" : "", nodes != NULL ? nodes : "",
+                       children != NULL ? " Switches=" : "", children != NULL ? children : "");
+        result = take_line(reader, line);
+        sim_free(line);
+    }
+    return result;
+}
+
+// Reads the first topology of the file that has switches or blocks.
+static sim_err_t read_yaml(reader_t *reader, const import_file_t *file)
+{
+    const world_tree_t *const root = file->tree;
+    for (size_t i = 0; i < root->count; i++) {
+        const world_tree_t *const topology = root->entries[i].value;
+        const world_tree_t *const switches = list_at(topology, "tree", "switches");
+        const world_tree_t *const blocks = list_at(topology, "block", "blocks");
+        if (switches == NULL && blocks == NULL) {
+            continue;
+        }
+        if (root->count > 1) {
+            import_note(reader->fabric, IMPORT_ASSUMED, &topology->place,
+                        "a file with several topologies: the first one with switches or blocks "
+                        "counts");
+        }
+        const sim_err_t result = take_entries(reader, switches, "switch", "SwitchName");
+        return result != SIM_OK ? result : take_entries(reader, blocks, "block", "BlockName");
+    }
+    return SIM_OK;
+}
+
 static sim_err_t read_slurm(import_fabric_t *fabric, const import_file_t *file,
                             world_error_t *error)
 {
     reader_t reader = {.fabric = fabric, .place = {file->name, 1, 1}, .error = error};
+    if (file->tree != NULL) {
+        return read_yaml(&reader, file);
+    }
     char *line = sim_format("%s", "");
     sim_err_t result = SIM_OK;
     int number = 1;
@@ -210,9 +277,14 @@ static sim_err_t read_slurm(import_fabric_t *fabric, const import_file_t *file,
     return result;
 }
 
-// Returns whether a line begins with SwitchName= or BlockName=.
+// Returns whether a line begins with SwitchName= or BlockName=, or a list of YAML has topologies.
 static bool is_slurm(const import_file_t *file)
 {
+    const world_tree_t *const tree = file->tree;
+    if (tree != NULL) {
+        return tree->kind == WORLD_TREE_LIST && tree->count > 0 &&
+               text_at(tree->entries[0].value, "topology") != NULL;
+    }
     for (const char *at = file->text; at != NULL && *at != '\0';) {
         at += strspn(at, " \t");
         if (strncasecmp(at, "SwitchName=", 11) == 0 || strncasecmp(at, "BlockName=", 10) == 0) {
@@ -225,7 +297,7 @@ static bool is_slurm(const import_file_t *file)
 }
 
 const import_format_t import_slurm = {
-    .name = "Slurm's topology.conf",
+    .name = "Slurm's topology.conf and topology.yaml",
     .is = is_slurm,
     .read = read_slurm,
     .keys = keys,

@@ -5,9 +5,11 @@
 // several parts are joined by '|', ports of one key by ','. Sources: sonic-swss' schema and YANG
 // models; SONiC's documents on buffers, QoS and the PFC watchdog.
 #include "cli/import/sonic.h"
+#include "cli/import/sonic_maps.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +28,8 @@ static const import_key_t keys[] = {
     ROW_BECAME("DEVICE_NEIGHBOR", "name", "the node at the other end of the port's link")
     ROW_BECAME("DEVICE_NEIGHBOR", "port", "the port at the other end of the link")
     ROW_BECAME("DEVICE_NEIGHBOR_METADATA", "type", "a switch (Router, Switch, Leaf, Spine, ToR) or a host")
-    ROW_BECAME("BUFFER_POOL", "size", "switch.buffer: the size of the lossless ingress pool plus the reserved bytes and the headroom of all lossless classes of all ports")
-    ROW_ASSUMED("BUFFER_POOL", "xoff", "a headroom that ports share is not modelled: each port has its own headroom in full")
+    ROW_BECAME("BUFFER_POOL", "size", "switch.buffer: the size of the lossless ingress pool plus the reserved bytes of all lossless classes of all ports and their headroom, or the xoff of the pool")
+    ROW_BECAME("BUFFER_POOL", "xoff", "switch.pfc.headroom-pool: the bytes that the headroom of all ports may hold together")
     ROW_IGNORED("BUFFER_POOL", "mode", "all pools are dynamic")
     ROW_IGNORED("BUFFER_POOL", "type", "the name of the pool says it")
     ROW_BECAME("BUFFER_PROFILE", "xoff", "link.headroom or switch.pfc.headroom of the ports that use the profile")
@@ -59,17 +61,18 @@ static const import_key_t keys[] = {
     ROW_BECAME("SCHEDULER", "type", "STRICT: switch.strict-priorities; DWRR and WRR: switch.weights")
     ROW_BECAME("SCHEDULER", "weight", "switch.weights")
     ROW_BECAME("PORT_QOS_MAP", "pfc_enable", "switch.pfc.priorities")
-    ROW_ASSUMED("PORT_QOS_MAP", "dscp_to_tc_map", "a class of the scenario is a traffic class of the switch: nic.priority is the first lossless one, whatever DSCP reaches it")
-    ROW_ASSUMED("PORT_QOS_MAP", "tc_to_queue_map", "the queue has the number of the traffic class")
-    ROW_ASSUMED("PORT_QOS_MAP", "tc_to_pg_map", "the priority group has the number of the traffic class")
-    ROW_ASSUMED("PORT_QOS_MAP", "pfc_to_queue_map", "the queue has the number of the PFC priority")
+    ROW_BECAME("PORT_QOS_MAP", "dscp_to_tc_map", "which DSCPs reach the lossless classes: a comment of switch.pfc.priorities")
+    ROW_BECAME("PORT_QOS_MAP", "tc_to_queue_map", "a class of the scenario is a traffic class; the map finds its queue and with it ECN, weight and PFC")
+    ROW_BECAME("PORT_QOS_MAP", "tc_to_pg_map", "whether each lossless class has a priority group with headroom")
+    ROW_BECAME("PORT_QOS_MAP", "pfc_to_queue_map", "the queues, and with them the traffic classes, that a pause stops")
     ROW_BECAME("PFC_WD", "action", "switch.pfc.watchdog: drop, forward as ignore, alert as off")
     ROW_BECAME("PFC_WD", "detection_time", "switch.pfc.watchdog-detect, in milliseconds")
     ROW_BECAME("PFC_WD", "restoration_time", "switch.pfc.watchdog-restore, in milliseconds")
-    ROW_ASSUMED("DSCP_TO_TC_MAP", "", "see PORT_QOS_MAP dscp_to_tc_map")
-    ROW_ASSUMED("TC_TO_QUEUE_MAP", "", "see PORT_QOS_MAP tc_to_queue_map")
-    ROW_ASSUMED("TC_TO_PRIORITY_GROUP_MAP", "", "see PORT_QOS_MAP tc_to_pg_map")
-    ROW_ASSUMED("MAP_PFC_PRIORITY_TO_QUEUE", "", "see PORT_QOS_MAP pfc_to_queue_map")
+    ROW_IGNORED("PORT_QOS_MAP", "pfcwd_sw_enable", "PFC_WD says which ports have a watchdog")
+    ROW_BECAME("DSCP_TO_TC_MAP", "", "see PORT_QOS_MAP dscp_to_tc_map")
+    ROW_BECAME("TC_TO_QUEUE_MAP", "", "see PORT_QOS_MAP tc_to_queue_map")
+    ROW_BECAME("TC_TO_PRIORITY_GROUP_MAP", "", "see PORT_QOS_MAP tc_to_pg_map")
+    ROW_BECAME("MAP_PFC_PRIORITY_TO_QUEUE", "", "see PORT_QOS_MAP pfc_to_queue_map")
     ROW_ASSUMED("MAP_PFC_PRIORITY_TO_PRIORITY_GROUP", "", "the priority group has the number of the PFC priority")
     ROW_ASSUMED("LOSSLESS_TRAFFIC_PATTERN", "", "headroom that no profile gives is computed for full-sized frames")
     ROW_ASSUMED("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "", "headroom that no profile gives is computed from rate, length and MTU")
@@ -114,7 +117,7 @@ typedef sim_err_t (*entry_fn)(reader_t *reader, const entry_t *entry);
 
 // -- values
 
-static const char *text_of(const world_tree_t *fields, const char *field)
+const char *import_sonic_field(const world_tree_t *fields, const char *field)
 {
     const world_tree_t *const value =
         fields->kind == WORLD_TREE_MAP ? world_tree_value(fields, field) : NULL;
@@ -126,7 +129,7 @@ static const char *text_of(const world_tree_t *fields, const char *field)
 static sim_err_t number_of(const reader_t *reader, const entry_t *entry, const char *field,
                            uint64_t max, uint64_t *number)
 {
-    const char *const text = text_of(entry->fields, field);
+    const char *const text = import_sonic_field(entry->fields, field);
     if (text == NULL || text[0] == '\0') {
         return SIM_OK;
     }
@@ -148,7 +151,7 @@ static sim_err_t number_of(const reader_t *reader, const entry_t *entry, const c
 static sim_err_t exponent_of(const reader_t *reader, const entry_t *entry, const char *field,
                              int *exponent)
 {
-    const char *const text = text_of(entry->fields, field);
+    const char *const text = import_sonic_field(entry->fields, field);
     if (text == NULL) {
         return SIM_OK;
     }
@@ -190,9 +193,7 @@ static bool classes_of(const char *text, uint32_t *mask)
     return text[0] != '\0';
 }
 
-// Returns a reference to another entry without the brackets and the table of older versions:
-// "[BUFFER_PROFILE|x]" is "x".
-static char *reference(const char *text)
+char *import_sonic_reference(const char *text)
 {
     if (text == NULL) {
         return NULL;
@@ -239,8 +240,8 @@ static sim_err_t take_port(reader_t *reader, const entry_t *entry)
         import_fabric_port(&reader->fabric->nodes[reader->node], entry->key, &entry->at->place);
     uint64_t mbps = 0;
     const sim_err_t result = number_of(reader, entry, "speed", 100000000, &mbps);
-    const char *const alias = text_of(entry->fields, "alias");
-    const char *const status = text_of(entry->fields, "admin_status");
+    const char *const alias = import_sonic_field(entry->fields, "alias");
+    const char *const status = import_sonic_field(entry->fields, "admin_status");
     if (alias != NULL && port->alias == NULL) {
         port->alias = sim_format("%s", alias);
     }
@@ -276,7 +277,7 @@ static sim_err_t set_neighbour(reader_t *reader, const entry_t *entry, import_po
                                const void *value)
 {
     const char *const name = value;
-    if (!import_port_peer(port, name, text_of(entry->fields, "port"), NULL)) {
+    if (!import_port_peer(port, name, import_sonic_field(entry->fields, "port"), NULL)) {
         world_shown_t shown[2];
         return world_fail(reader->error, SIM_ERR_INVALID, &entry->at->place,
                           "port %s has the neighbours %s and %s, expected one", port->name,
@@ -287,7 +288,7 @@ static sim_err_t set_neighbour(reader_t *reader, const entry_t *entry, import_po
 
 static sim_err_t take_neighbour(reader_t *reader, const entry_t *entry)
 {
-    const char *const name = text_of(entry->fields, "name");
+    const char *const name = import_sonic_field(entry->fields, "name");
     if (name == NULL || name[0] == '\0') {
         return SIM_OK;
     }
@@ -298,7 +299,7 @@ static sim_err_t take_neighbour_type(reader_t *reader, const entry_t *entry)
 {
     static const char *const switches[] = {"Router", "Switch", "Leaf", "Spine", "ToR",
                                            "T0",     "T1",     "T2",   "T3",    "Fabric"};
-    const char *const type = text_of(entry->fields, "type");
+    const char *const type = import_sonic_field(entry->fields, "type");
     if (type == NULL) {
         return SIM_OK;
     }
@@ -322,7 +323,13 @@ static sim_err_t take_pool(reader_t *reader, const entry_t *entry)
     if (lossy && *bytes != SIM_AUTO) {
         return SIM_OK;
     }
-    return number_of(reader, entry, "size", UINT64_C(64000000000), bytes);
+    uint64_t shared = 0; // 0: ports share no headroom
+    sim_err_t result = number_of(reader, entry, "size", UINT64_C(64000000000), bytes);
+    if (result == SIM_OK && bytes == &reader->pool_bytes) {
+        result = number_of(reader, entry, "xoff", UINT64_C(64000000000), &shared);
+        reader->headroom_pool_bytes = shared != 0 ? shared : reader->headroom_pool_bytes;
+    }
+    return result;
 }
 
 static const import_limits_t no_limits = {
@@ -350,7 +357,7 @@ static sim_err_t take_profile(reader_t *reader, const entry_t *entry)
     result = result != SIM_OK
                  ? result
                  : exponent_of(reader, entry, "dynamic_th", &profile.set.alpha_exponent);
-    const char *const pool = text_of(entry->fields, "pool");
+    const char *const pool = import_sonic_field(entry->fields, "pool");
     profile.lossless =
         profile.set.headroom_bytes != SIM_AUTO || strncmp(entry->key, "pg_lossless", 11) == 0;
     profile.egress = pool != NULL && strstr(pool, "egress") != NULL;
@@ -377,7 +384,7 @@ static sim_err_t take_wred(reader_t *reader, const entry_t *entry)
                  : number_of(reader, entry, "green_max_threshold", max, &profile.set.kmax_bytes);
     result = result != SIM_OK ? result
                               : number_of(reader, entry, "green_drop_probability", 100, &percent);
-    const char *const ecn = text_of(entry->fields, "ecn");
+    const char *const ecn = import_sonic_field(entry->fields, "ecn");
     profile.set.pmax_percent = (uint32_t)percent;
     profile.ecn = ecn != NULL && (strcmp(ecn, "ecn_all") == 0 || strstr(ecn, "green") != NULL) &&
                   profile.set.kmin_bytes != SIM_AUTO && profile.set.kmax_bytes != SIM_AUTO;
@@ -400,6 +407,18 @@ static const profile_t *find_profile(const reader_t *reader, const char *name)
     return NULL;
 }
 
+// Takes the speed and the length of a port from the name of a profile,
+// pg_lossless_100000_5m_profile, where nothing else says them.
+static void take_from_name(import_port_t *port, const char *name)
+{
+    unsigned mbps = 0;
+    unsigned metres = 0;
+    if (sscanf(name, "pg_lossless_%8u_%6um_", &mbps, &metres) == 2) {
+        port->rate_bps = port->rate_bps != 0 ? port->rate_bps : (uint64_t)mbps * 1000000;
+        port->length_cm = port->length_cm != SIM_AUTO ? port->length_cm : (uint64_t)metres * 100;
+    }
+}
+
 static sim_err_t set_group(reader_t *reader, const entry_t *entry, import_port_t *port,
                            const void *value)
 {
@@ -414,6 +433,8 @@ static sim_err_t set_group(reader_t *reader, const entry_t *entry, import_port_t
         port->set.kmax_bytes = before.kmax_bytes;
         port->set.pmax_percent = before.pmax_percent;
         port->set.lossless = before.lossless;
+        port->set.groups = before.groups | classes;
+        take_from_name(port, profile->name);
     }
     return SIM_OK;
 }
@@ -426,7 +447,7 @@ static char *ports_of_key(const char *key)
 
 static sim_err_t take_group(reader_t *reader, const entry_t *entry)
 {
-    char *const name = reference(text_of(entry->fields, "profile"));
+    char *const name = import_sonic_reference(import_sonic_field(entry->fields, "profile"));
     const profile_t *const profile = find_profile(reader, name);
     sim_err_t result = SIM_OK;
     if (profile != NULL) {
@@ -444,7 +465,7 @@ static sim_err_t take_group(reader_t *reader, const entry_t *entry)
 // The queues of lossy classes decide how long a lossy queue may be.
 static sim_err_t take_buffer_queue(reader_t *reader, const entry_t *entry)
 {
-    char *const name = reference(text_of(entry->fields, "profile"));
+    char *const name = import_sonic_reference(import_sonic_field(entry->fields, "profile"));
     const profile_t *const profile = find_profile(reader, name);
     if (profile != NULL && profile->egress && strstr(name, "lossless") == NULL &&
         profile->set.alpha_exponent != INT_MAX) {
@@ -462,7 +483,7 @@ static sim_err_t take_buffer_queue(reader_t *reader, const entry_t *entry)
 
 static sim_err_t take_scheduler(reader_t *reader, const entry_t *entry)
 {
-    const char *const type = text_of(entry->fields, "type");
+    const char *const type = import_sonic_field(entry->fields, "type");
     uint64_t weight = 0;
     const sim_err_t result = number_of(reader, entry, "weight", 255, &weight);
     SIM_APPEND(
@@ -494,8 +515,8 @@ static sim_err_t take_queue(reader_t *reader, const entry_t *entry)
         return SIM_OK;
     }
     sim_err_t result = SIM_OK;
-    char *const wred = reference(text_of(entry->fields, "wred_profile"));
-    char *const scheduler = reference(text_of(entry->fields, "scheduler"));
+    char *const wred = import_sonic_reference(import_sonic_field(entry->fields, "wred_profile"));
+    char *const scheduler = import_sonic_reference(import_sonic_field(entry->fields, "scheduler"));
     const profile_t *const profile = find_profile(reader, wred);
     if (profile != NULL && profile->ecn) {
         char *const ports = ports_of_key(entry->key);
@@ -528,8 +549,11 @@ static sim_err_t set_pfc(reader_t *reader, const entry_t *entry, import_port_t *
 
 static sim_err_t take_qos_map(reader_t *reader, const entry_t *entry)
 {
-    const char *const text = text_of(entry->fields, "pfc_enable");
+    const char *const text = import_sonic_field(entry->fields, "pfc_enable");
     uint32_t classes = 0;
+    if (strncmp(entry->key, "Ethernet", 8) == 0) {
+        import_sonic_name_maps(reader, entry->fields, &entry->at->place);
+    }
     if (text == NULL || text[0] == '\0') {
         return SIM_OK;
     }
@@ -544,7 +568,7 @@ static sim_err_t take_qos_map(reader_t *reader, const entry_t *entry)
 
 static sim_err_t take_watchdog(reader_t *reader, const entry_t *entry)
 {
-    const char *const action = text_of(entry->fields, "action");
+    const char *const action = import_sonic_field(entry->fields, "action");
     if (strcmp(entry->key, "GLOBAL") == 0) {
         return SIM_OK;
     }
@@ -641,13 +665,73 @@ static void note_all(reader_t *reader)
     }
 }
 
+// Adds the ports that a key names: "Ethernet0,Ethernet4|3-4", or "switch|asic0|Ethernet0|3".
+static void add_ports_of_key(reader_t *reader, const char *key, const world_place_t *place)
+{
+    char *const names = sim_format("%s", key);
+    char *rest = names;
+    for (char *name = strsep(&rest, ",|"); name != NULL; name = strsep(&rest, ",|")) {
+        if (strncmp(name, "Ethernet", 8) == 0) {
+            import_port_t *const port =
+                import_fabric_port(&reader->fabric->nodes[reader->node], name, place);
+            port->listed = true;
+        }
+    }
+    sim_free(names);
+}
+
+static sim_err_t take_ports_of_key(reader_t *reader, const entry_t *entry)
+{
+    add_ports_of_key(reader, entry->key, &entry->at->place);
+    return SIM_OK;
+}
+
+static sim_err_t take_ports_of_lengths(reader_t *reader, const entry_t *entry)
+{
+    for (size_t i = 0; entry->fields->kind == WORLD_TREE_MAP && i < entry->fields->count; i++) {
+        const world_tree_t *const key = entry->fields->entries[i].key;
+        add_ports_of_key(reader, key->text, &key->place);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t count_entry(reader_t *reader, const entry_t *entry)
+{
+    (void)entry;
+    reader->listed_ports++;
+    return SIM_OK;
+}
+
+// A file with a part of the configuration, such as its buffers, may have no table PORT. Then the
+// other tables say which ports there are.
+static sim_err_t find_ports(reader_t *reader)
+{
+    static const char *const others[] = {"BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PORT_QOS_MAP"};
+    sim_err_t result = each_entry(reader, "PORT", count_entry);
+    if (result != SIM_OK || reader->listed_ports > 0) {
+        return result;
+    }
+    for (size_t t = 0; t < SIM_COUNT_OF(others) && result == SIM_OK; t++) {
+        result = each_entry(reader, others[t], take_ports_of_key);
+    }
+    result = result != SIM_OK ? result : each_entry(reader, "CABLE_LENGTH", take_ports_of_lengths);
+    import_note(reader->fabric, IMPORT_ASSUMED, &reader->file->json->place,
+                "a file without the table PORT: the ports that other tables name are up");
+    return result;
+}
+
 static sim_err_t take_hostname(reader_t *reader, const entry_t *entry)
 {
-    const char *const name = text_of(entry->fields, "hostname");
+    const char *const name = import_sonic_field(entry->fields, "hostname");
     if (name != NULL && name[0] != '\0' && reader->node == IMPORT_NONE) {
         reader->node = import_fabric_node(reader->fabric, name, &entry->at->place);
     }
     return SIM_OK;
+}
+
+static bool is_configured(const import_node_t *node)
+{
+    return node->described && node->value_count > 0;
 }
 
 static sim_err_t read_sonic(import_fabric_t *fabric, const import_file_t *file,
@@ -659,6 +743,7 @@ static sim_err_t read_sonic(import_fabric_t *fabric, const import_file_t *file,
         .node = IMPORT_NONE,
         .pool_bytes = SIM_AUTO,
         .egress_pool_bytes = SIM_AUTO,
+        .headroom_pool_bytes = SIM_AUTO,
         .lossy_exponent = INT_MAX,
         .detect_ms = SIM_AUTO,
         .restore_ms = SIM_AUTO,
@@ -672,21 +757,35 @@ static sim_err_t read_sonic(import_fabric_t *fabric, const import_file_t *file,
                     "a switch whose file has no hostname has the file's name");
         sim_free(name);
     }
+    if (is_configured(&fabric->nodes[reader.node])) {
+        // Switches keep the hostname of an image, such as "sonic", until somebody changes it.
+        char *const name = import_name_of_file(file->name);
+        reader.node = import_fabric_node(fabric, name, &file->json->place);
+        sim_free(name);
+        import_note(fabric, IMPORT_ASSUMED, &file->json->place,
+                    "a switch whose hostname another switch has, too, has the file's name");
+    }
     import_node_t *const node = &fabric->nodes[reader.node];
-    if (node->described && node->value_count > 0) {
+    if (is_configured(node)) {
         return world_fail(error, SIM_ERR_INVALID, &file->json->place,
                           "a second configuration of switch %s, expected one file for each",
                           node->name);
     }
     node->described = true;
     node->kind = IMPORT_SWITCH;
+    result = find_ports(&reader);
     for (size_t t = 0; t < SIM_COUNT_OF(tables) && result == SIM_OK; t++) {
         result = each_entry(&reader, tables[t].table, tables[t].take);
     }
+    result = result != SIM_OK ? result : import_sonic_use_maps(&reader);
     if (result == SIM_OK) {
         import_sonic_add_values(&reader);
         note_all(&reader);
     }
+    for (size_t m = 0; m < IMPORT_MAPS; m++) {
+        sim_free(reader.map_names[m]);
+    }
+    sim_free(reader.dscps);
     sim_free(reader.profiles);
     sim_free(reader.schedulers);
     return result;
@@ -694,8 +793,12 @@ static sim_err_t read_sonic(import_fabric_t *fabric, const import_file_t *file,
 
 static bool is_sonic(const import_file_t *file)
 {
-    static const char *const tables_of_it[] = {"PORT",      "DEVICE_METADATA", "DEVICE_NEIGHBOR",
-                                               "BUFFER_PG", "CABLE_LENGTH",    "BUFFER_POOL"};
+    static const char *const tables_of_it[] = {
+        "PORT",           "DEVICE_METADATA", "DEVICE_NEIGHBOR", "BUFFER_PG",
+        "CABLE_LENGTH",   "BUFFER_POOL",     "BUFFER_PROFILE",  "BUFFER_QUEUE",
+        "PORT_QOS_MAP",   "WRED_PROFILE",    "SCHEDULER",       "PFC_WD",
+        "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "QUEUE",           "MAP_PFC_PRIORITY_TO_QUEUE",
+    };
     for (size_t i = 0;
          file->json != NULL && file->json->kind == WORLD_TREE_MAP && i < file->json->count; i++) {
         const char *const key = file->json->entries[i].key->text;

@@ -137,9 +137,15 @@ static void add_thresholds(import_sonic_reader_t *reader, import_node_t *node)
         import_node_value(node, "pfc.headroom",
                           sim_format("%" PRIu64 "B", headroom->set.headroom_bytes), "xoff");
     }
+    if (reader->headroom_pool_bytes != SIM_AUTO) {
+        import_node_value(node, "pfc.headroom-pool",
+                          sim_format("%" PRIu64 "B", reader->headroom_pool_bytes),
+                          "xoff of BUFFER_POOL");
+    }
 }
 
-// The pool is shared; reserved bytes and headroom come on top.
+// The pool is shared; reserved bytes and headroom come on top. Headroom that the program computes
+// is not known here: a pool of headroom is taken in full.
 static void add_buffer(import_sonic_reader_t *reader, import_node_t *node, uint32_t lossless)
 {
     const uint64_t pool =
@@ -151,11 +157,15 @@ static void add_buffer(import_sonic_reader_t *reader, import_node_t *node, uint3
     }
     const uint64_t classes = (uint64_t)__builtin_popcount(lossless);
     uint64_t bytes = pool;
+    uint64_t headroom = 0;
     for (size_t p = 0; p < node->port_count; p++) {
         const import_limits_t *const set = &node->ports[p].set;
-        bytes += classes * (set->headroom_bytes != SIM_AUTO ? set->headroom_bytes : 0);
+        headroom += set->headroom_bytes != SIM_AUTO           ? classes * set->headroom_bytes
+                    : reader->headroom_pool_bytes != SIM_AUTO ? reader->headroom_pool_bytes
+                                                              : 0;
         bytes += classes * (set->reserved_bytes != SIM_AUTO ? set->reserved_bytes : 0);
     }
+    bytes += SIM_MIN(headroom, reader->headroom_pool_bytes);
     import_node_value(node, "buffer", sim_format("%" PRIu64 "B", bytes),
                       "BUFFER_POOL and the profiles of all ports");
 }
@@ -169,7 +179,10 @@ static void add_pfc(import_sonic_reader_t *reader, import_node_t *node)
         import_node_value(node, "pfc.enabled", sim_format("false"), "no port has pfc_enable");
         return;
     }
-    value_classes(node, "pfc.priorities", pfc->set.lossless, "pfc_enable");
+    char *const source = sim_format("pfc_enable%s%s", reader->dscps != NULL ? "; " : "",
+                                    reader->dscps != NULL ? reader->dscps : "");
+    value_classes(node, "pfc.priorities", pfc->set.lossless, source);
+    sim_free(source);
     add_thresholds(reader, node);
     if (reader->watchdog != NULL && strcmp(reader->watchdog, "off") != 0) {
         import_node_value(node, "pfc.watchdog", sim_format("%s", reader->watchdog), "PFC_WD");

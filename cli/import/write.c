@@ -261,37 +261,116 @@ static void put_nics(sim_buffer_t *out, const import_fabric_t *fabric)
     }
 }
 
-// Writes an example of traffic: a permutation needs hosts with equal numbers of NICs.
-static void put_traffic(sim_buffer_t *out, const import_fabric_t *fabric)
+// Returns the number of the part of the network that a node is in, by halving the ways to it.
+static uint32_t part_of(uint32_t *parents, uint32_t node)
 {
-    const import_node_t *first = NULL;
-    size_t hosts = 0;
-    size_t nics = 0;
-    bool equal = true;
-    for (size_t n = 0; n < fabric->node_count; n++) {
-        const import_node_t *const node = &fabric->nodes[n];
-        size_t joined = 0;
-        for (size_t p = 0; p < node->port_count; p++) {
-            joined += node->ports[p].link != IMPORT_NONE;
-        }
-        if (node->kind != IMPORT_HOST || joined == 0) {
+    while (parents[node] != node) {
+        parents[node] = parents[parents[node]];
+        node = parents[node];
+    }
+    return node;
+}
+
+// The hosts of the part of the network that has the most hosts.
+typedef struct part {
+    uint32_t *hosts;
+    size_t count;
+    size_t all;      // hosts of all parts
+    bool equal_nics; // each of them has as many NICs
+} part_t;
+
+static size_t nics_of(const import_node_t *node)
+{
+    size_t joined = 0;
+    for (size_t p = 0; node->kind == IMPORT_HOST && p < node->port_count; p++) {
+        joined += node->ports[p].link != IMPORT_NONE;
+    }
+    return joined;
+}
+
+// Finds that part. Free its hosts with sim_free.
+static part_t largest_part(const import_fabric_t *fabric)
+{
+    uint32_t *const parents = sim_alloc_array(fabric->node_count, sizeof(*parents));
+    uint32_t *const hosts_in = sim_alloc_array(fabric->node_count, sizeof(*hosts_in));
+    part_t part = {.hosts = sim_alloc_array(fabric->node_count, sizeof(*part.hosts)),
+                   .equal_nics = true};
+    uint32_t best = 0;
+    for (uint32_t n = 0; n < fabric->node_count; n++) {
+        parents[n] = n;
+    }
+    for (size_t i = 0; i < fabric->link_count; i++) {
+        const uint32_t a = part_of(parents, fabric->links[i].nodes[0]);
+        const uint32_t b = part_of(parents, fabric->links[i].nodes[1]);
+        parents[SIM_MAX(a, b)] = SIM_MIN(a, b);
+    }
+    for (uint32_t n = 0; n < fabric->node_count; n++) {
+        const bool is_host = nics_of(&fabric->nodes[n]) > 0;
+        const uint32_t root = part_of(parents, n);
+        part.all += is_host;
+        hosts_in[root] += is_host;
+        best = hosts_in[root] > hosts_in[best] ? root : best;
+    }
+    for (uint32_t n = 0; n < fabric->node_count; n++) {
+        const size_t nics = nics_of(&fabric->nodes[n]);
+        if (nics == 0 || part_of(parents, n) != best) {
             continue;
         }
-        first = first == NULL ? node : first;
-        equal = equal && (hosts == 0 || joined == nics);
-        nics = joined;
-        hosts++;
+        part.hosts[part.count++] = n;
+        part.equal_nics = part.equal_nics && nics == nics_of(&fabric->nodes[part.hosts[0]]);
     }
-    if (hosts < 2) {
-        return;
+    sim_free(parents);
+    sim_free(hosts_in);
+    return part;
+}
+
+// Writes `count` hosts of a part, from the one numbered `first` on.
+static void put_hosts(sim_buffer_t *out, const import_fabric_t *fabric, const part_t *part,
+                      size_t first, size_t count)
+{
+    size_t column = 40;
+    put(out, "[");
+    for (size_t i = first; i < first + count; i++) {
+        const char *const name = fabric->nodes[part->hosts[i]].name;
+        const bool wraps = column + strlen(name) + 2 > WIDTH;
+        put(out, "%s%s%s", i > first ? "," : "", wraps ? "\n      " : i > first ? " " : "", name);
+        column = wraps ? 6 : column + strlen(name) + 2;
     }
-    put(out, "traffic: # An example. Replace it by the traffic of your question.\n");
-    if (equal) {
-        put(out, "  - permutation: {bytes: 1MB}\n");
-    } else {
-        put(out, "  - incast: {to: %s, senders: %zu, bytes: 1MB}\n", first->name,
-            SIM_MIN(hosts - 1, (size_t)8));
+    put(out, "]");
+}
+
+// Writes an example of traffic: a permutation needs hosts with equal numbers of NICs, and all need
+// hosts with a path between them.
+static void put_traffic(sim_buffer_t *out, import_fabric_t *fabric)
+{
+    const part_t part = largest_part(fabric);
+    const bool whole = part.count == part.all;
+    if (part.count >= 2) {
+        put(out, "traffic: # An example. Replace it by the traffic of your question.\n");
     }
+    if (part.count >= 2 && part.equal_nics) {
+        put(out, "  - permutation: {bytes: 1MB");
+        if (!whole) {
+            put(out, ", hosts: ");
+            put_hosts(out, fabric, &part, 0, part.count);
+        }
+        put(out, "}\n");
+    } else if (part.count >= 2) {
+        const size_t senders = SIM_MIN(part.count - 1, (size_t)8);
+        put(out, "  - incast: {to: %s, senders: %zu, bytes: 1MB", fabric->nodes[part.hosts[0]].name,
+            senders);
+        if (!whole) {
+            put(out, ", from: ");
+            put_hosts(out, fabric, &part, 1, part.count - 1);
+        }
+        put(out, "}\n");
+    }
+    if (!whole && part.count >= 2) {
+        import_note(fabric, IMPORT_ASSUMED, NULL,
+                    "the files describe parts of a network without a cable between them: the "
+                    "example's traffic is in the one with the most hosts");
+    }
+    sim_free(part.hosts);
 }
 
 char *import_scenario_text(import_fabric_t *fabric, const char *sources)

@@ -136,6 +136,67 @@ sed 's/"Ethernet4|3-4": {"profile": "[^"]*"}/"Ethernet4|3-4": {"profile": "small
 import "$work/planted.json"
 has '      - {between: leaf1--leaf1_Ethernet4, backward-headroom: 20000B}'
 
+# Ports may share their headroom: the pool is a part of the buffer in the place of all headroom.
+sed 's/"ingress_lossless_pool": {"size": "32000000"/&, "xoff": "700000"/' "$work/leaf1.json" \
+    >"$work/pool.json"
+import "$work/pool.json"
+has '    headroom-pool: 700000B'
+has "  buffer: $((32000000 + 700000 + 2 * 3 * 1248))B"
+sed 's/"xoff": "700000"/"xoff": "0"/' "$work/pool.json" >"$work/nopool.json"
+import "$work/nopool.json"
+if grep -q headroom-pool "$work/got.yaml"; then fail "a pool of 0 bytes: $(cat "$work/got.yaml")"; fi
+
+# Maps: traffic class 3 is in queue 5, PFC priority 2 stops queue 5, and DSCP 26 and 27 are in class 3.
+python3 - "$work/leaf1.json" >"$work/maps.json" <<'END'
+import json, sys
+leaf = json.load(open(sys.argv[1]))
+leaf["DSCP_TO_TC_MAP"] = {"AZURE": {"26": "3", "27": "3", "48": "6", "1": "8"}}
+leaf["TC_TO_QUEUE_MAP|AZURE"] = {"3": "5", "5": "3", "6": "6"}
+leaf["TC_TO_PRIORITY_GROUP_MAP"] = {"AZURE": {"3": "3"}}
+leaf["MAP_PFC_PRIORITY_TO_QUEUE"] = {"AZURE": {"2": "5"}}
+for port in leaf["PORT_QOS_MAP"].values():
+    port.update({"pfc_enable": "2", "dscp_to_tc_map": "AZURE", "tc_to_queue_map": "[TC_TO_QUEUE_MAP|AZURE]",
+                 "tc_to_pg_map": "AZURE", "pfc_to_queue_map": "AZURE"})
+leaf["QUEUE"] = {key.replace("|3", "|5"): row for key, row in leaf["QUEUE"].items()}
+print(json.dumps(leaf, indent=1))
+END
+import "$work/maps.json"
+has '    priorities: [3]' # of PFC
+has '    priorities: [3, 4]' # of ECN: queues 4 and 5
+has '  strict-priorities: [6]'
+has '  weights: [1, 1, 1, 14, 14, 1, 1, 1]'
+grep -q 'pfc_enable; DSCP 26, 27: class 3$' "$work/got.yaml" || fail "DSCPs: $(grep DSCP "$work/got.yaml")"
+sed 's/"3": "5"/"3": "queue"/' "$work/maps.json" >"$work/bad.json"
+refused 'bad.json:[0-9]*:' "an entry of TC_TO_QUEUE_MAP is '3', expected two whole numbers" "$work/bad.json"
+
+# Files of one name in folders of switches; one hostname for all; a table that is given twice; a file with the
+# buffers alone, whose profiles say rate and length.
+mkdir -p "$work/dumps/rack1" "$work/dumps/rack2"
+sed 's/"hostname": "leaf1"/"hostname": "sonic"/; s/"spine1"/"spine9"/' "$work/leaf1.json" \
+    >"$work/dumps/rack1/config_db.json"
+sed 's/gpu0/gpu1/; s/"port": "etp1"/"port": "etp2"/' "$work/dumps/rack1/config_db.json" \
+    >"$work/dumps/rack2/config_db.json"
+import "$work/dumps"
+has '      - switch: [sonic, spine9, rack2]'
+says 'a switch whose hostname another switch has'
+sed '$s/}$/, "CABLE_LENGTH": {"AZURE": {"Ethernet0": "5m", "Ethernet48": "20m"}}}/' "$work/leaf1.json" \
+    >"$work/twice.json"
+import "$work/twice.json"
+has '      - {between: leaf1--spine1, rate: 400Gbps, delay: 100ns, backward-headroom: 440000B}'
+says 'a key is given twice'
+cat >"$work/buffers.json" <<'END'
+{"BUFFER_POOL": {"ingress_lossless_pool": {"size": "33329088", "type": "ingress", "mode": "dynamic",
+   "xoff": "7827456"}},
+ "BUFFER_PROFILE": {"pg_lossless_100000_300m_profile": {"pool": "ingress_lossless_pool", "xon": "18432",
+   "xoff": "160000", "size": "56368", "dynamic_th": "-3", "xon_offset": "2496"}},
+ "BUFFER_PG": {"Ethernet0,Ethernet4|3-4": {"profile": "pg_lossless_100000_300m_profile"}}}
+END
+import "$work/buffers.json"
+has '      - host: [buffers_Ethernet0, buffers_Ethernet4]'
+has '  rate: 100Gbps'
+has '  delay: 1500ns'
+says 'a file without the table PORT'
+
 # Wrong values have their places.
 sed 's/"speed": "400000"/"speed": "fast"/' "$work/leaf1.json" >"$work/bad.json"
 refused 'bad.json:[0-9]*:' "speed of PORT is 'fast', expected a whole number" "$work/bad.json"
@@ -231,6 +292,30 @@ refused bad.conf:1 'expected' "$work/bad.conf"
 printf '\nSwitchName=s0 Nodes=dev[0-999999999]\n' >"$work/bad.conf"
 refused bad.conf:2 'more than 20000 names' "$work/bad.conf"
 
+cat >"$work/topology.yaml" <<'END'
+---
+- topology: flat
+  flat: true
+- topology: topo1
+  tree:
+    switches:
+      - switch: sw_root
+        children: s[1-2]
+      - switch: s1
+        nodes: node[01-02]
+      - switch: s2
+        nodes: node[03-04]
+END
+import "$work/topology.yaml"
+has '      - switch: [sw_root, s1, s2]'
+has '      - host: [node01, node02, node03, node04]'
+says 'the first one with switches or blocks counts'
+# Parts without a cable between them: the example's traffic is in the larger one.
+printf '%s\n' 'SwitchName=a Nodes=x[1-2]' 'SwitchName=b Nodes=y[1-3]' >"$work/topology.conf"
+import "$work/topology.conf"
+has '  - permutation: {bytes: 1MB, hosts: [y1, y2, y3]}'
+says 'parts of a network without a cable'
+
 # -- links as CSV, with NCCL's description of the servers
 
 printf '%s\n' device_a,port_a,device_b,port_b,speed,length,note leaf1,1,gpu0,mlx5_0,400G,3m,x \
@@ -256,6 +341,9 @@ has '    gpus: 2'
 has '    nics-per-switch: 1'
 has '    gpu-link: 252Gbps'
 says 'column note: not used'
+sed 's/<pci[^>]*0x020700[^>]*>//; s/<.nic><.pci>/<\/nic>/' "$work/server.xml" >"$work/virtual.xml"
+import "$work/virtual.xml" # a NIC without a PCI device, as in virtual machines
+has '  rate: 200Gbps'
 import "$work/server.xml"
 has '  rate: 200Gbps'
 has '      - host: [server0, server1]'
@@ -285,9 +373,22 @@ says '--set links.s2--s1.headroom=auto'
 "$ROCESIM" run "$work/unsafe.yaml" --set links.s2--s1.headroom=auto >"$work/said"
 says 'drops     0;'
 
+# -- a pool of headroom that is too small, though each port alone has enough
+
+sed -i 's/headroom: 6KB/delay: 1us/; s/buffer: 1MB/buffer: 1MB, pfc: {headroom-pool: 30KB}/' \
+    "$work/unsafe.yaml"
+"$ROCESIM" run "$work/unsafe.yaml" -o "$work/unsafe" --quiet >"$work/said" 2>&1 ||
+    fail "a small pool ends with status $?"
+"$ROCESIM" explain "$work/unsafe" >"$work/said"
+says 'main cause: headroom too small'
+says 'out of a pool that all ports share of 30.00 KB'
+says '--set switch.pfc.headroom-pool=auto'
+"$ROCESIM" run "$work/unsafe.yaml" --set switch.pfc.headroom-pool=auto >"$work/said"
+says 'drops     0;'
+sed -i 's/, pfc: {headroom-pool: 30KB}//' "$work/unsafe.yaml"
+
 # -- thresholds of ECN that a small buffer never reaches: the remedy marks packets
 
-sed -i 's/headroom: 6KB/delay: 1us/' "$work/unsafe.yaml"
 dcqcn=nic.congestion-control=dcqcn
 "$ROCESIM" run "$work/unsafe.yaml" -o "$work/high" --quiet --set $dcqcn >"$work/said" 2>&1 ||
     fail "the scenario without marks ends with status $?"
