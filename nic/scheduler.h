@@ -79,6 +79,8 @@ extern const nic_scheduler_ops_t nic_scheduler_ring;
 
 // -- for schedulers
 
+// Returns the scheduler of a NIC.
+const nic_scheduler_ops_t *nic_scheduler_ops(const nic_t *nic);
 // Each returns the scheduler's state of a NIC, or of a queue pair. A scheduler without state_bytes,
 // or without qp_state_bytes, must not call it.
 void *nic_scheduler_state(const nic_t *nic);

@@ -233,6 +233,8 @@ extern const nic_transport_ops_t nic_transport_mrc;
 
 // -- looking at a queue pair
 
+// Returns the transport of a queue pair.
+const nic_transport_ops_t *nic_transport_ops(const nic_qp_t *qp);
 // Each returns the transport's state of a queue pair. The transport must have state_bytes.
 nic_transport_t *nic_transport_of(nic_qp_t *qp);
 const nic_transport_t *nic_transport_of_const(const nic_qp_t *qp);

@@ -89,6 +89,11 @@ void nic__scheduler_reset(nic_qp_t *qp)
 
 // -- looking
 
+const nic_scheduler_ops_t *nic_scheduler_ops(const nic_t *nic)
+{
+    return nic->scheduler;
+}
+
 void *nic_scheduler_state(const nic_t *nic)
 {
     SIM_ASSERT(nic->scheduler->state_bytes != 0);

@@ -41,6 +41,11 @@ static size_t state_offset(const nic_t *nic)
     return (NIC_QP_BYTES + nic->cc_ops->state_bytes + line - 1) / line * line;
 }
 
+const nic_transport_ops_t *nic_transport_ops(const nic_qp_t *qp)
+{
+    return qp->ops;
+}
+
 nic_transport_t *nic_transport_of(nic_qp_t *qp)
 {
     SIM_ASSERT(qp->ops->state_bytes != 0);

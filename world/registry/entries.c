@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/entries.c - rows of the library and of programs.
 #include "world/registry/entries.h"
+#include "world/registry/plugins/zones.h"
 
 #include "net/models.h"
 
@@ -247,7 +248,11 @@ sim_err_t world_registry_add_nic_part(world_registry_t *registry, const nic_extr
     if (extra->attrs != NULL && nic_key_is_taken(registry, extra->name)) {
         return taken("key nic.", extra->name, error);
     }
-    SIM_APPEND(registry->extras, registry->extra_count, registry->extra_capacity, *extra);
+    nic_extra_t row = *extra;
+    if (registry->plugins.adding) {
+        row.ops = world__plugins_watch_nic_part(&registry->plugins, extra);
+    }
+    SIM_APPEND(registry->extras, registry->extra_count, registry->extra_capacity, row);
     const nic_cc_ops_t *const cc = extra->kind == NIC_EXTRA_CC ? extra->ops : NULL;
     world__plugins_note_row(&registry->plugins, extra->name, cc != NULL && cc->fields != NULL);
     return SIM_OK;
@@ -384,7 +389,11 @@ sim_err_t world_registry_add_network_part(world_registry_t *registry,
     if (part->attrs != NULL && network_key_is_taken(registry, part->attrs->prefix)) {
         return taken("key", part->attrs->prefix, error);
     }
-    SIM_APPEND(registry->parts, registry->part_count, registry->part_capacity, *part);
+    world_network_part_t row = *part;
+    if (registry->plugins.adding) {
+        row.ops = world__plugins_watch_network_part(&registry->plugins, part);
+    }
+    SIM_APPEND(registry->parts, registry->part_count, registry->part_capacity, row);
     world__plugins_note_row(&registry->plugins, part->name, false);
     return SIM_OK;
 }

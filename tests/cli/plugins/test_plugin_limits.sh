@@ -107,4 +107,33 @@ HOSTILE_CASE=1 "$ROCESIM" run "$work/star.yaml" \
 [ $status -eq 1 ] && grep -q "plug-in hostile.c: .*segmentation fault" "$work/said" ||
     fail "a crash without limits: status $status: $(cat "$work/said")"
 
+# -- a part of a switch or a NIC that writes past its state is named, with its operation
+# beyond SETTING OPERATION NAME: with one byte and with 100
+beyond() {
+    local bytes status
+    for bytes in 0 1 100; do
+        status=0
+        BEYOND_BYTES=$bytes "$ROCESIM" run "$work/plain.yaml" --plugin tests/cli/plugins/beyond.c \
+            --plugin-limits --set "$1" >"$work/said" 2>&1 || status=$?
+        case $bytes in
+        0) [ $status -eq 0 ] || fail "$1 within its state: status $status: $(cat "$work/said")" ;;
+        *) [ $status -eq 1 ] &&
+            grep -q "plug-in beyond.c: the operation $2 of '$3' wrote past its state" "$work/said" ||
+            fail "$1, $bytes bytes: status $status: $(cat "$work/said")" ;;
+        esac
+    done
+}
+cat >"$work/plain.yaml" <<'END'
+topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 2}}
+nic: {congestion-control: none}
+traffic: [flows: {list: [host0 host2 100KB 0us]}]
+END
+beyond network.load-balancer=beyond choose beyond
+beyond switch.marking=beyond leaves beyond
+beyond switch.mmu=beyond admit beyond
+beyond nic.scheduler=beyond next beyond
+beyond nic.scheduler=beyond-qp next beyond-qp
+beyond nic.transport=beyond next_packet beyond
+beyond nic.transport=beyond-nic request beyond-nic
+
 exit $((failures > 0))

@@ -26,5 +26,4 @@ void world__plugins_note_row(world__plugins_t *plugins, const char *name, bool d
 // Returns the operations that take the place of a congestion control of a plug-in. They call it,
 // and end the run if it wrote past its state or asks for a rate that the line does not have.
 const nic_cc_ops_t *world__plugins_guard(world__plugins_t *plugins, const nic_cc_ops_t *ops);
-
 #endif // WORLD_REGISTRY_PLUGINS_PLUGINS_H
