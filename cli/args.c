@@ -29,7 +29,8 @@ typedef struct option {
 #define FOR_STEPS (1u << CLI_SHELL)
 #define FOR_PLUGIN                                                                          \
     (1u << CLI_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE | 1u << CLI_SWEEP | \
-     1u << CLI_PARAMS | 1u << CLI_SCHEMA | 1u << CLI_ARENA | 1u << CLI_WHAT_IF | FOR_STEPS)
+     1u << CLI_PARAMS | 1u << CLI_SCHEMA | 1u << CLI_ARENA | 1u << CLI_WHAT_IF |            \
+     1u << CLI_EXPECT | 1u << CLI_CALIBRATE | FOR_STEPS)
 
 static const option_t options[] = {
     {"-o", true, FOR_RUN | FOR_FILE | FOR_STEPS, NULL},
@@ -38,7 +39,7 @@ static const option_t options[] = {
     {"--jobs", true, FOR_JOBS, NULL},
     {"--cc", true, 1u << CLI_ARENA, NULL},
     {"--cells", true, 1u << CLI_ARENA, NULL},
-    {"--quick", false, 1u << CLI_ARENA, NULL},
+    {"--quick", false, 1u << CLI_ARENA | 1u << CLI_SWEEP, NULL},
     {"--seeds", true, 1u << CLI_ARENA, NULL},
     {"--hidden-seed", true, 1u << CLI_ARENA, NULL},
     {"--baseline", true, 1u << CLI_ARENA, NULL},
@@ -80,7 +81,7 @@ static const option_t options[] = {
     {"--memcached", true, 1u << CLI_META, NULL},
     {"--plugin", true, FOR_PLUGIN, NULL},
     {"--plugin-limits", false, 1u << CLI_RUN | 1u << CLI_SWEEP | 1u << CLI_ARENA, NULL},
-    {"--set", true, FOR_SCENARIO | FOR_STEPS | 1u << CLI_ARENA, NULL},
+    {"--set", true, FOR_SCENARIO | FOR_STEPS | 1u << CLI_ARENA | 1u << CLI_SWEEP, NULL},
     {"--seed", true, FOR_SCENARIO | FOR_STEPS, "\"seed\""},
     {"--tie-seed", true, FOR_SCENARIO | FOR_STEPS, "\"tie-seed\""},
     {"--until", true, FOR_SCENARIO | FOR_STEPS, "\"until\""},

@@ -120,8 +120,8 @@ static const char help_list[] =
     "rocesim list [WORD] [--json]\n"
     "\n"
     "Lists the scenarios that come with rocesim: the name, the time that a run with the\n"
-    "defaults took on one core, and the question that it answers. Studies are scripts that\n"
-    "run many simulations. With WORD, only those are listed whose name or question has it.\n"
+    "defaults took on one core, and the question that it answers. Studies are sweeps and\n"
+    "scripts that run many simulations. With WORD, only those are listed whose name or question has it.\n"
     "\n"
     "  --json             Print the same as JSON, with the paths of the files.\n"
     "\n"
@@ -132,8 +132,8 @@ static const char help_list[] =
 static const char help_show[] =
     "rocesim show NAME [--json]\n"
     "\n"
-    "Prints the file of a scenario that comes with rocesim, with its comments. For a study,\n"
-    "the command prints how to run it.\n"
+    "Prints the file of a scenario that comes with rocesim, with its comments. For a study\n"
+    "that is a script, the command prints how to run it.\n"
     "\n"
     "  --json             Print its path, its description and its parameters as JSON.\n"
     "\n"
@@ -151,7 +151,7 @@ static const char help_new[] =
     "claims, a Makefile that makes every figure and table, and a README for evaluators.\n";
 
 static const char help_expect[] =
-    "rocesim expect FILE.yaml... [-o DIR] [--junit FILE]\n"
+    "rocesim expect FILE.yaml... [-o DIR] [--junit FILE] [--plugin FILE]...\n"
     "\n"
     "Runs scenarios and checks what is expected of their results, for tests in CI. FILE.yaml\n"
     "names a scenario, values for --set, and expectations such as `flows.slowdown.p99 < 12`,\n"
@@ -159,6 +159,7 @@ static const char help_expect[] =
     "\n"
     "  -o DIR             Keep the results of the runs in DIR; of several, in DIR/NAME.\n"
     "  --junit FILE       Write the outcomes to FILE as JUnit XML, which CI services show.\n"
+    "  --plugin FILE      Compile or load a plug-in for every run (docs/plugins.md).\n"
     "\n"
     "The exit status is 0 if all expectations are met, 1 if one is missed or a run failed,\n"
     "and 2 if a file or a scenario is wrong, or names a result that does not exist.\n";
@@ -379,14 +380,18 @@ static const char help_params[] =
     "  --outputs-markdown   Print the page docs/formats/outputs.md.\n";
 
 static const char help_sweep[] =
-    "rocesim sweep SWEEP.yaml -o DIR [-j N] [--ranks N] [--plugin FILE]...\n"
+    "rocesim sweep SWEEP.yaml -o DIR [-j N] [--quick] [--set NAME=VALUES]... [options]\n"
     "\n"
-    "Runs a scenario once for each point and each seed. The points are all combinations of\n"
-    "a grid of parameters, or a list; seeds alone make one point. The results of a run are\n"
+    "Runs a scenario once for each point and each seed. SWEEP.yaml may be the name of a sweep\n"
+    "that comes with rocesim: rocesim sweep training/overlap -o out. The points are all\n"
+    "combinations of a grid of parameters, or a list; seeds alone make one point. The results of a run are\n"
     "in DIR/runs/pNUMBER-sSEED. DIR/runs.csv has one row per run. DIR/points.csv has one row\n"
     "per point, with the mean over the seeds and its 95 % confidence interval.\n"
     "\n"
     "  -j N               Run N simulations at the same time.\n"
+    "  --quick            Run the shorter form that the file has under `quick`.\n"
+    "  --set NAME=VALUES  Replace the values of a parameter of the grid: nic.mtu=1024,4096.\n"
+    "                     Another attribute has the value in all runs.\n"
     "  --ranks N          Run each simulation in N processes, started by mpirun. Results stay\n"
     "                     the same (docs/ranks.md).\n"
     "  --plugin FILE      Compile or load a plug-in for every run (docs/plugins.md).\n"
@@ -509,7 +514,7 @@ static const char help_arena[] =
     "the score and the health of a control.\n";
 
 static const char help_calibrate[] =
-    "rocesim calibrate PLAN.yaml [-o CONSTANTS.yaml] [--quiet]\n"
+    "rocesim calibrate PLAN.yaml [-o CONSTANTS.yaml] [--plugin FILE]... [--quiet]\n"
     "\n"
     "Fits constants of a scenario to measured points by least squares. The command reports\n"
     "the error of the fit, the uncertainty of each constant, and for each point the value\n"
@@ -518,6 +523,7 @@ static const char help_calibrate[] =
     "  -o CONSTANTS.yaml  Write the constants to this file, each with its origin and error.\n"
     "                     A scenario uses the file through `constants: CONSTANTS.yaml`, a\n"
     "                     command through --set constants=CONSTANTS.yaml.\n"
+    "  --plugin FILE      Compile or load a plug-in for every run (docs/plugins.md).\n"
     "  --quiet            Print no progress line.\n"
     "\n"
     "docs/formats/calibrate.md explains PLAN.yaml.\n";

@@ -94,6 +94,7 @@ typedef struct cli_arena {
     size_t seed_count;
     const uint64_t *hidden; // NULL: the cells as they are
     char *suite;            // sum over cells, seeds and settings: results of equal suites compare
+    json_t *plugins;        // [{name, sha256}]: of this arena, then of its baselines
 } cli_arena_t;
 
 // Returns the value of a metric, NAN if there is none.

@@ -25,7 +25,6 @@
 #define SEEDS 5u // so that the interval is t = 2.8 standard errors wide to each side
 #define SEEDS_MAX 1000u
 #define CONTROLS_MAX 100u
-#define PLUGIN_BYTES_MAX ((size_t)64 << 20)
 
 // -- options
 
@@ -224,6 +223,24 @@ static sim_err_t check_control(const cli_args_t *args, const cli_arena_t *arena,
     return result;
 }
 
+// Compiles the plug-ins and notes their names and hashes.
+static sim_err_t take_plugins(const cli_args_t *args, cli_arena_t *arena, world_error_t *error)
+{
+    arena->plugins = json_array();
+    for (size_t i = 0; i < args->plugin_count; i++) {
+        world_plugin_file_t file;
+        const sim_err_t result = world_plugin_locate(args->plugins[i], &file, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+        json_array_append_new(arena->plugins,
+                              json_pack("{s:s, s:s}", "name", file.name, "sha256", file.sha256));
+        sim_free(file.path);
+        sim_free(file.object);
+    }
+    return SIM_OK;
+}
+
 static sim_err_t take_options(const cli_args_t *args, cli_arena_t *arena, uint64_t *hidden,
                               unsigned *jobs, world_error_t *error)
 {
@@ -237,6 +254,9 @@ static sim_err_t take_options(const cli_args_t *args, cli_arena_t *arena, uint64
     if (result == SIM_OK) {
         result = take_controls(args, arena, error);
     }
+    if (result == SIM_OK) {
+        result = take_plugins(args, arena, error);
+    }
     // With limits, the plug-ins are loaded by the runs alone.
     for (size_t k = 0; k < arena->control_count && result == SIM_OK && !args->plugin_limits; k++) {
         result = check_control(args, arena, arena->controls[k].name, error);
@@ -249,23 +269,6 @@ static sim_err_t take_options(const cli_args_t *args, cli_arena_t *arena, uint64
 
 // -- runs
 
-// Returns a sum over the plug-ins: runs of another text of a plug-in are not gone on with.
-static unsigned long sum_of_plugins(const cli_args_t *args)
-{
-    unsigned long sum = 0;
-    for (size_t i = 0; i < args->plugin_count; i++) {
-        char *bytes = NULL;
-        size_t size = 0;
-        world_error_t ignored;
-        if (world_read_file(args->plugins[i], PLUGIN_BYTES_MAX, &bytes, &size, &ignored) ==
-            SIM_OK) {
-            sum = crc32(sum, (const Bytef *)bytes, (uInt)size);
-        }
-        sim_free(bytes);
-    }
-    return sum;
-}
-
 // Lists the runs: cell by cell, so that those of a cell end together; then control, then seed.
 static void list_runs(const cli_args_t *args, const cli_arena_t *arena, size_t controls,
                       const char *folder, cli_sweep_t *sweep)
@@ -273,11 +276,18 @@ static void list_runs(const cli_args_t *args, const cli_arena_t *arena, size_t c
     static const char *const parameter = "nic.congestion-control";
     sweep->folder = folder;
     sweep->ranks = 1;
-    sweep->identity = sim_format("arena %s %08lx", arena->suite, sum_of_plugins(args));
+    char *const plugins = json_dumps(arena->plugins, JSON_COMPACT);
+    SIM_CHECK(plugins != NULL);
+    // Runs of another text of a plug-in are not gone on with.
+    sweep->identity = sim_format("arena %s %08lx", arena->suite,
+                                 crc32(0, (const Bytef *)plugins, (uInt)strlen(plugins)));
+    free(plugins);
     SIM_APPEND(sweep->parameters, sweep->parameter_count, sweep->parameter_capacity,
                sim_strdup(parameter));
-    sweep->overrides = args->overrides;
-    sweep->override_count = args->override_count;
+    for (size_t i = 0; i < args->override_count; i++) {
+        SIM_APPEND(sweep->overrides, sweep->override_count, sweep->override_capacity,
+                   args->overrides[i]);
+    }
     sweep->plugin_limits = args->plugin_limits;
     sweep->point_count = arena->cell_count * controls;
     sweep->points = sim_alloc_array(sweep->point_count, sizeof(*sweep->points));

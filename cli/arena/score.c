@@ -48,6 +48,7 @@ void cli_arena_fini(cli_arena_t *arena)
     sim_free(arena->cells);
     sim_free(arena->seeds);
     sim_free(arena->suite);
+    json_decref(arena->plugins);
 }
 
 results_spread_t cli_arena_spread(const cli_arena_t *arena, const cli_arena_result_t *result,

@@ -108,8 +108,8 @@ json_t *cli_arena_json(const cli_arena_t *arena)
     }
     sim_free(order);
     json_t *const json =
-        json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", ROCESIM_VERSION, "suite",
-                  arena->suite, "hidden_seed",
+        json_pack("{s:s, s:s, s:O, s:o, s:o, s:o, s:o, s:o}", "version", ROCESIM_VERSION, "suite",
+                  arena->suite, "plugins", arena->plugins, "hidden_seed",
                   arena->hidden != NULL ? json_integer((json_int_t)*arena->hidden) : json_null(),
                   "seeds", seeds, "metrics", metrics, "cells", cells, "controls", controls);
     SIM_CHECK(json != NULL);
@@ -150,6 +150,18 @@ static void take_control(cli_arena_t *arena, const char *name, const json_t *jso
     }
 }
 
+// Adds a plug-in of a baseline, unless the arena has the same one.
+static void add_plugin(cli_arena_t *arena, json_t *plugin)
+{
+    bool known = false;
+    for (size_t i = 0; i < json_array_size(arena->plugins); i++) {
+        known = known || json_equal(json_array_get(arena->plugins, i), plugin);
+    }
+    if (!known) {
+        json_array_append(arena->plugins, plugin);
+    }
+}
+
 sim_err_t cli_arena_add_baseline(cli_arena_t *arena, const char *file, world_error_t *error)
 {
     json_error_t why;
@@ -171,6 +183,10 @@ sim_err_t cli_arena_add_baseline(cli_arena_t *arena, const char *file, world_err
         if (name != NULL && !has(arena, name)) {
             take_control(arena, name, control);
         }
+    }
+    const json_t *const plugins = json_object_get(json, "plugins");
+    for (size_t i = 0; i < json_array_size(plugins) && result == SIM_OK; i++) {
+        add_plugin(arena, json_array_get(plugins, i));
     }
     json_decref(json);
     return result;

@@ -62,6 +62,8 @@ typedef struct cli_calibration {
     char **settings;
     size_t setting_count;
     size_t setting_capacity;
+    const world_override_t *overrides; // the plug-ins of the command line, borrowed
+    size_t override_count;
     cli_constant_t *constants;
     size_t constant_count;
     size_t constant_capacity;

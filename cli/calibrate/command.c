@@ -13,6 +13,8 @@ int cli_command_calibrate(const cli_args_t *args)
     cli_calibration_t calibration;
     world_error_t error;
     sim_err_t result = cli_calibration_load(args->operands[0], &calibration, &error);
+    calibration.overrides = args->overrides;
+    calibration.override_count = args->override_count;
     if (result == SIM_OK && calibration.fitted_count == 0) {
         result = world_fail(&error, SIM_ERR_INVALID, NULL,
                             "%s: no constant is to be fitted, expected one with 'from' and 'to'",

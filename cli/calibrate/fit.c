@@ -9,6 +9,7 @@
 #include "cli/calibrate/fit.h"
 #include "cli/calibrate/calibrate.h"
 
+#include "cli/plugins/limited_run.h"
 #include "results/runner.h"
 
 #include <math.h>
@@ -66,6 +67,10 @@ static void free_settings(settings_t *settings)
 static void fill_settings(const cli_calibration_t *calibration, const cli_point_t *point,
                           const double *logs, settings_t *settings)
 {
+    for (size_t i = 0; i < calibration->override_count; i++) {
+        SIM_APPEND(settings->overrides, settings->count, settings->capacity,
+                   calibration->overrides[i]);
+    }
     for (size_t i = 0; i < calibration->setting_count; i++) {
         add_setting(settings, sim_strdup(calibration->settings[i]));
     }
@@ -95,6 +100,7 @@ static sim_err_t run_point(cli_calibration_t *calibration, const cli_point_t *po
     sim_err_t result =
         world_scenario_load(NULL, file, settings.overrides, settings.count, &scenario, error);
     if (result == SIM_OK) {
+        cli_plugins_watch(scenario);
         const results_options_t options = {.folder = NULL};
         result = results_execute(scenario, &options, &run, error);
     }

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/plugins/limited_run.h"
 #include "results/runner.h"
 
 #include <string.h>
@@ -31,17 +32,23 @@ static char *fault_of(results_run_t *run, const cli_expect_case_t *one)
 }
 
 // Runs the scenario of a case and judges its expectations. Returns SIM_OK also if they are missed.
-static sim_err_t run_case(cli_expect_case_t *one, const char *folder, world_error_t *error)
+static sim_err_t run_case(const cli_args_t *args, cli_expect_case_t *one, const char *folder,
+                          world_error_t *error)
 {
-    world_override_t *const overrides = sim_alloc_array(one->setting_count + 1, sizeof(*overrides));
+    const size_t count = args->override_count + one->setting_count; // plug-ins, then settings
+    world_override_t *const overrides = sim_alloc_array(count + 1, sizeof(*overrides));
+    for (size_t i = 0; i < args->override_count; i++) {
+        overrides[i] = args->overrides[i];
+    }
     for (size_t i = 0; i < one->setting_count; i++) {
-        overrides[i] = (world_override_t){.shown = one->settings[i], .text = one->settings[i]};
+        overrides[args->override_count + i] =
+            (world_override_t){.shown = one->settings[i], .text = one->settings[i]};
     }
     world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;
-    sim_err_t result =
-        world_scenario_load(NULL, one->scenario, overrides, one->setting_count, &scenario, error);
+    sim_err_t result = world_scenario_load(NULL, one->scenario, overrides, count, &scenario, error);
     if (result == SIM_OK) {
+        cli_plugins_watch(scenario);
         const results_options_t options = {.folder = folder, .scenario_file = one->scenario};
         result = results_execute(scenario, &options, &run, error);
     }
@@ -70,7 +77,7 @@ static int run_file(const cli_args_t *args, cli_expect_file_t *file)
                              : alone              ? sim_strdup(args->folder)
                                                   : sim_format("%s/%s", args->folder, one->name);
         world_error_t error;
-        if (run_case(one, folder, &error) != SIM_OK) {
+        if (run_case(args, one, folder, &error) != SIM_OK) {
             one->failure = sim_strdup(error.text);
             status = CLI_EXIT_BAD_INPUT;
         }

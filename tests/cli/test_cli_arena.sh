@@ -99,6 +99,11 @@ END
 "$ROCESIM" arena --cc runaway --plugin runaway.c --quick --cells rtt-10us,rtt-30us,long-8 \
     -o planted >said 2>&1 || fail "a plug-in: $(cat said)"
 grep -q 'alarm$' said && grep -q 'do not slow down.* in 1 cell (rtt-30us' said || fail "planted: $(cat said)"
+hash=$(sha256sum runaway.c | cut -d ' ' -f 1)
+grep -q "\"sha256\": \"$hash\"" planted/arena.json || fail "arena.json has not the hash of its plug-in"
+"$ROCESIM" arena --cc dcqcn --quick --cells rtt-10us,rtt-30us,long-8 --baseline planted/arena.json \
+    -o beside >said 2>&1 && grep -q "\"sha256\": \"$hash\"" beside/arena.json ||
+    fail "the hash of a baseline's plug-in: $(cat said)"
 "$ROCESIM" explain planted/runs/rtt-30us-runaway-s1 >said 2>&1
 grep -q '^main cause: the senders at .* do not react.*runaway' said || fail "explain: $(head -n 3 said)"
 "$ROCESIM" explain planted/runs/rtt-10us-runaway-s1 >said 2>&1

@@ -69,4 +69,11 @@ printf 'scenario: pfc-deadlock\nexpect: [ended == stalled]\n' >may-stall.yaml
 awk '/^```yaml/ { n++; f = "page" n ".yaml"; next } /^```/ { f = ""; next } f { print >f }' \
     "$root/docs/formats/expect.md"
 "$ROCESIM" expect page1.yaml page2.yaml >said 2>&1 || fail "the page's examples: $(cat said)"
+
+# -- with a plug-in
+printf 'scenario: base.yaml\nset: {nic.congestion-control: halve}\nexpect: [ended == done]\n' >plugin.yaml
+XDG_CACHE_HOME=$PWD/cache "$ROCESIM" expect plugin.yaml --plugin "$root/examples/plugins/halve.c" \
+    >said 2>&1 ||
+    fail "--plugin: $(cat said)"
+
 exit $((failures > 0))
