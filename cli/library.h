@@ -2,7 +2,8 @@
 // cli/library.h - the scenarios that come with rocesim, which every command knows by name.
 //
 // The library is the folder `scenarios` of the source tree or of an installation. The name of a
-// scenario is its path in this folder without ".yaml": training/gpt.
+// scenario is its path in this folder without ".yaml": training/gpt. Studies are sweeps,
+// NAME.sweep.yaml, or scripts.
 #ifndef CLI_LIBRARY_H
 #define CLI_LIBRARY_H
 
@@ -12,7 +13,7 @@ typedef struct cli_library_entry {
     char *name;
     char *path;
     char *question; // the scenario's first comment or its description, in one line
-    bool is_study;  // a script that runs and compares many simulations
+    bool is_study;  // a sweep or a script: it runs and compares many simulations
     double seconds; // measured time of a run with its defaults on one core; below 0: not known
 } cli_library_entry_t;
 
@@ -40,7 +41,11 @@ char *cli_library_template(const char *name);
 // Returns whether the library has a scenario of this name.
 bool cli_library_has(const char *name);
 
-// Replaces the name of a scenario among the operands by its file, in commands that take a scenario.
+// Returns whether the file is a sweep of the library.
+bool cli_library_is_sweep(const char *path);
+
+// Replaces the name of a scenario among the operands by its file, in commands that take a scenario,
+// and the name of a sweep in `sweep`.
 SIM_MUST_CHECK sim_err_t cli_library_resolve(cli_args_t *args, world_error_t *error);
 
 // The commands `rocesim list`, `show` and `new`. Each returns the exit status.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/study_run.sh - the command line of every folder of studies, whose script `run` sources this.
 #
-# A study is a script NAME.sh beside `run`, or NAME/run.sh. Its first comment has "NAME - its question". The
-# head of `run` is the help text. `out` is the folder of results; `noun` is what the folder calls a study;
-# with `repeats=1`, the studies know --resume and --seeds.
+# A study is a sweep NAME.sweep.yaml beside `run`, which `rocesim sweep` runs as well; or, if a sweep cannot
+# express it, a script NAME.sh or NAME/run.sh, whose first comment has "NAME - its question". The head of
+# `run` is the help text. `out` is the folder of results; `noun` is what the folder calls a study; with
+# `repeats=1`, the studies know --resume and --seeds.
 here=$(cd "$(dirname "$0")" && pwd)
 out=out/$(basename "$here")
 noun=${noun:-study}
@@ -20,7 +21,7 @@ usage() {
 # script_of NAME: prints the script of a study; returns 1 if there is none
 script_of() {
     local script
-    for script in "$here/$1.sh" "$here/$1/run.sh"; do
+    for script in "$here/$1.sweep.yaml" "$here/$1.sh" "$here/$1/run.sh"; do
         if [ -f "$script" ] && [[ "$1" != *_lib ]]; then
             echo "$script"
             return
@@ -31,8 +32,9 @@ script_of() {
 
 studies() {
     local path name
-    for path in "$here"/*.sh "$here"/*/run.sh; do
+    for path in "$here"/*.sh "$here"/*/run.sh "$here"/*.sweep.yaml; do
         name=${path#"$here"/}
+        name=${name%.sweep.yaml}
         name=${name%.sh}
         name=${name%/run}
         if script_of "$name" >/dev/null; then echo "$name"; fi
@@ -40,10 +42,29 @@ studies() {
 }
 
 list() {
-    local name
-    for name in $(studies); do
-        printf '%-14s %s\n' "$name" "$(sed -n 's/^# [^ ]* - //p' "$(script_of "$name")" | head -n 1)"
+    local name script
+    for name in $(studies | sort); do
+        script=$(script_of "$name")
+        case $script in
+        *.yaml) printf '%-14s %s\n' "$name" "$(sed -n '1s/^# //p' "$script")" ;;
+        *) printf '%-14s %s\n' "$name" "$(sed -n 's/^# [^ ]* - //p' "$script" | head -n 1)" ;;
+        esac
     done
+}
+
+# run_sweep FILE FOLDER: runs a sweep, prints its points and draws them
+run_sweep() {
+    local set=() line program=${ROCESIM:-$here/../../build/release/rocesim}
+    while IFS= read -r line; do
+        [ -z "$line" ] || set+=(--set "$line")
+    done <<<"$STUDY_SETTINGS"
+    [ "$STUDY_QUICK" = 0 ] || set+=(--quick)
+    echo "== $(sed -n '1s/^# //p' "$1")"
+    mkdir -p "$(dirname "$2")"
+    "$program" sweep "$1" -o "$2" --quiet "${set[@]}" || return 1
+    cat "$2/points.csv"
+    command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
+    "$program" plot "$2" -o "$2/figure.svg"
 }
 
 # run_studies ARGUMENT...: does what the command line asks for, and ends the script
@@ -75,7 +96,10 @@ run_studies() {
         fi
     done
     for name in "${names[@]}"; do
-        bash "$(script_of "$name")" "$out/$name" || status=1
+        case $(script_of "$name") in
+        *.yaml) run_sweep "$(script_of "$name")" "$out/$name" ;;
+        *) bash "$(script_of "$name")" "$out/$name" ;;
+        esac || status=1
     done
     exit $status
 }

@@ -57,7 +57,9 @@ static void print_entries(const cli_library_t *library, bool studies, const char
             continue;
         }
         if (first && studies) {
-            printf("\nStudies run many simulations (rocesim show NAME says how):\n");
+            printf(
+                "\nStudies run many simulations (rocesim sweep NAME -o DIR; a script: rocesim show "
+                "NAME says how):\n");
         }
         first = false;
         printf("%-28s %6s  %s\n", entry->name, cost_text(entry, cost, sizeof(cost)),
@@ -117,10 +119,12 @@ static char *read_file(const char *path, size_t *size, world_error_t *error)
     return bytes;
 }
 
+// Returns the study of this name that is a script; NULL: there is none.
 static const cli_library_entry_t *find_study(const cli_library_t *library, const char *name)
 {
     for (size_t i = 0; i < library->count; i++) {
-        if (library->entries[i].is_study && strcmp(library->entries[i].name, name) == 0) {
+        if (library->entries[i].is_study && !cli_library_is_sweep(library->entries[i].path) &&
+            strcmp(library->entries[i].name, name) == 0) {
             return &library->entries[i];
         }
     }
@@ -140,6 +144,11 @@ static void show_study(const cli_library_t *library, const cli_library_entry_t *
 // Prints the parameters of a scenario as JSON beside what `list --json` says about it.
 static int show_json(const char *path, world_error_t *error)
 {
+    if (cli_library_is_sweep(path)) {
+        (void)world_fail(error, SIM_ERR_INVALID, WORLD_FILE(path),
+                         "a sweep has no parameters of its own, expected the name of a scenario");
+        return cli_report_failure(error, CLI_EXIT_BAD_INPUT);
+    }
     world_scenario_t *scenario = NULL;
     if (world_scenario_load(NULL, path, NULL, 0, &scenario, error) != SIM_OK) {
         return cli_report_failure(error, CLI_EXIT_BAD_INPUT);

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define HEAD_BYTES 8192u // of a file, in which its first comment and its description are
-#define LEVELS_MAX 4u    // folders above the program in which the library is looked for
+#define SWEEP ".sweep.yaml"
+#define LEVELS_MAX 4u // folders above the program in which the library is looked for
 
 static bool is_file(const char *path)
 {
@@ -27,11 +28,9 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static bool ends_with(const char *text, const char *end)
+bool cli_library_is_sweep(const char *path)
 {
-    const size_t size = strlen(text);
-    const size_t end_size = strlen(end);
-    return size > end_size && strcmp(text + size - end_size, end) == 0;
+    return sim_ends_with(path, SWEEP);
 }
 
 // Returns the folder of the library: $ROCESIM_SCENARIOS, share/rocesim/scenarios of the
@@ -124,7 +123,7 @@ static char *question_of(const char *path, bool is_study)
 {
     char *const text = read_head(path);
     char *question = NULL;
-    if (!is_study) {
+    if (!is_study || cli_library_is_sweep(path)) {
         question =
             strncmp(text, "# ", 2) == 0 ? first_question(text) : line_behind(text, "description: ");
         question = question != NULL ? question : sim_strdup("");
@@ -144,8 +143,9 @@ static char *question_of(const char *path, bool is_study)
 static void add_file(cli_library_t *library, const char *path)
 {
     const char *const inside = path + strlen(library->folder) + 1;
-    const bool is_study = ends_with(inside, ".sh");
-    if ((!is_study && !ends_with(inside, ".yaml")) || strstr(inside, "constants/") != NULL ||
+    const bool is_sweep = cli_library_is_sweep(inside);
+    const bool is_study = is_sweep || sim_ends_with(inside, ".sh");
+    if ((!is_study && !sim_ends_with(inside, ".yaml")) || strstr(inside, "constants/") != NULL ||
         strncmp(inside, "templates/", strlen("templates/")) == 0) {
         return;
     }
@@ -154,7 +154,10 @@ static void add_file(cli_library_t *library, const char *path)
         return;
     }
     // The study GROUP/NAME/run.sh is called GROUP/NAME.
-    const char *const end = is_study ? (ends_with(inside, "/run.sh") ? "/run.sh" : ".sh") : ".yaml";
+    const char *const end = is_sweep                           ? SWEEP
+                            : sim_ends_with(inside, "/run.sh") ? "/run.sh"
+                            : is_study                         ? ".sh"
+                                                               : ".yaml";
     char *const name = sim_format("%.*s", (int)(strlen(inside) - strlen(end)), inside);
     SIM_APPEND(library->entries, library->count, library->capacity,
                (cli_library_entry_t){name, sim_strdup(path), question, is_study, -1});
@@ -220,13 +223,14 @@ void cli_library_fini(cli_library_t *library)
     *library = (cli_library_t){.folder = NULL};
 }
 
-// Returns the file of the scenario with this name, which may end in .yaml; NULL: there is none.
+// Returns the file of the scenario or sweep with this name, which may end in .yaml; NULL: there is
+// none.
 static char *file_of(const cli_library_t *library, const char *name)
 {
-    const size_t size = strlen(name) - (ends_with(name, ".yaml") ? strlen(".yaml") : 0);
+    const size_t size = strlen(name) - (sim_ends_with(name, ".yaml") ? strlen(".yaml") : 0);
     for (size_t i = 0; i < library->count; i++) {
         const cli_library_entry_t *const entry = &library->entries[i];
-        if (!entry->is_study && strlen(entry->name) == size &&
+        if (!sim_ends_with(entry->path, ".sh") && strlen(entry->name) == size &&
             strncmp(entry->name, name, size) == 0) {
             return sim_strdup(entry->path);
         }
@@ -253,7 +257,7 @@ static void fail_unknown(const cli_library_t *library, const char *name, world_e
             sim_free(names);
             return;
         }
-        if (!entry->is_study) {
+        if (!sim_ends_with(entry->path, ".sh")) {
             names[count++] = entry->name;
             same_end = slash != NULL && strcmp(slash + 1, name) == 0 ? entry->name : same_end;
         }
@@ -345,10 +349,11 @@ sim_err_t cli_library_resolve(cli_args_t *args, world_error_t *error)
     const bool takes_scenario = args->command == CLI_RUN || args->command == CLI_CHECK ||
                                 args->command == CLI_TOPO || args->command == CLI_SERVE ||
                                 args->command == CLI_WHAT_IF || args->command == CLI_HEADROOM;
+    const bool takes_sweep = args->command == CLI_SWEEP;
     const bool may_be_scenario =
         args->command == CLI_PARAMS && args->operand_count > 0 &&
         (cli_params_is_file(args->operands[0]) || cli_library_has(args->operands[0]));
-    if (!takes_scenario && !may_be_scenario) {
+    if (!takes_scenario && !takes_sweep && !may_be_scenario) {
         return SIM_OK;
     }
     char *const path = cli_library_find(args->operands[0], error);
@@ -356,6 +361,12 @@ sim_err_t cli_library_resolve(cli_args_t *args, world_error_t *error)
         return SIM_ERR_UNKNOWN;
     }
     SIM_APPEND(args->texts, args->text_count, args->text_capacity, path);
+    if (takes_scenario && cli_library_is_sweep(path)) {
+        return world_fail(
+            error, SIM_ERR_INVALID, NULL,
+            "%s is a sweep of many runs, expected a scenario: rocesim sweep %s -o DIR",
+            args->operands[0], args->operands[0]);
+    }
     args->operands[0] = path;
     return SIM_OK;
 }

@@ -67,9 +67,19 @@ static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
     return text;
 }
 
+// Makes a folder and those above it.
 static sim_err_t make_folder(const char *path, world_error_t *error)
 {
     struct stat status;
+    const char *const slash = strrchr(path, '/');
+    if (slash != NULL && slash != path && stat(path, &status) != 0) {
+        char *const above = sim_format("%.*s", (int)(slash - path), path);
+        const sim_err_t result = make_folder(above, error);
+        sim_free(above);
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
     if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
         return SIM_OK;
     }

@@ -90,6 +90,9 @@ static sim_err_t check_seed(const cli_sweep_t *sweep, const world_tree_t *root,
     for (size_t i = 0; i < sweep->parameter_count; i++) {
         is_set = is_set || strcmp(sweep->parameters[i], "seed") == 0;
     }
+    for (size_t i = 0; i < sweep->override_count; i++) {
+        is_set = is_set || strncmp(sweep->overrides[i].text, "seed=", 5) == 0;
+    }
     return is_set ? world_fail(error, SIM_ERR_INVALID, &root->place,
                                "'seed' is among the parameters, expected it under seeds: [3, 5]")
                   : SIM_OK;

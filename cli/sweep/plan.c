@@ -2,6 +2,7 @@
 // cli/sweep/plan.c - reads a sweep file and lists its runs.
 #include "cli/library.h"
 #include "cli/sweep/columns.h"
+#include "cli/sweep/points.h"
 #include "cli/sweep/sweep.h"
 #include "kernel/parse.h"
 #include "results/summary.h"
@@ -12,11 +13,11 @@
 
 #include <string.h>
 
-#define RUNS_MAX 100000u
 #define SEEDS_MAX 10000u
 #define COLUMN_TRIES 8 // points that are built to find one with all columns
 
-static const char *const keys[] = {"scenario", "set", "grid", "points", "seeds", "columns"};
+static const char *const keys[] = {"scenario", "set",   "variants", "grid",       "points",
+                                   "seeds",    "quick", "columns",  "description"};
 
 static void free_texts(char **texts, size_t count)
 {
@@ -24,12 +25,6 @@ static void free_texts(char **texts, size_t count)
         sim_free(texts[i]);
     }
     sim_free(texts);
-}
-
-static const world_tree_t *value_of(const world_tree_t *map, const char *key)
-{
-    const world_tree_entry_t *const entry = world_tree_find(map, key);
-    return entry == NULL || entry->value->is_null ? NULL : entry->value;
 }
 
 static sim_err_t check_keys(const world_tree_t *root, world_error_t *error)
@@ -44,7 +39,7 @@ static sim_err_t check_keys(const world_tree_t *root, world_error_t *error)
 
 static sim_err_t take_scenario(cli_sweep_t *sweep, const world_tree_t *root, world_error_t *error)
 {
-    const world_tree_t *const value = value_of(root, "scenario");
+    const world_tree_t *const value = world_tree_value(root, "scenario");
     if (value == NULL || value->kind != WORLD_TREE_SCALAR) {
         return world_fail(error, SIM_ERR_INVALID, value == NULL ? &root->place : &value->place,
                           "no scenario, expected its file or its name: 'scenario: base.yaml'");
@@ -53,125 +48,21 @@ static sim_err_t take_scenario(cli_sweep_t *sweep, const world_tree_t *root, wor
     return SIM_OK;
 }
 
+// Adds the settings of a mapping for all runs.
 static sim_err_t take_settings(cli_sweep_t *sweep, const world_tree_t *map, world_error_t *error)
 {
-    if (map == NULL) {
-        return SIM_OK;
-    }
-    if (map->kind != WORLD_TREE_MAP) {
+    if (map != NULL && map->kind != WORLD_TREE_MAP) {
         return world_tree_fail(map, "set", "a mapping of paths to values", error);
     }
-    sweep->setting_map = map;
-    for (size_t i = 0; i < map->count; i++) {
-        char *const text =
-            world_value_text(map->entries[i].value, map->entries[i].key->text, error);
+    for (size_t i = 0; map != NULL && i < map->count; i++) {
+        char *const text = cli_sweep_setting(&map->entries[i], error);
         if (text == NULL) {
             return SIM_ERR_INVALID;
         }
-        SIM_APPEND(sweep->settings, sweep->setting_count, sweep->setting_capacity,
-                   sim_format("%s=%s", map->entries[i].key->text, text));
-        sim_free(text);
-    }
-    return SIM_OK;
-}
-
-static void add_parameter(cli_sweep_t *sweep, const char *name)
-{
-    SIM_APPEND(sweep->parameters, sweep->parameter_count, sweep->parameter_capacity,
-               sim_strdup(name));
-}
-
-// Appends a point without values and returns it; it is valid until the next is added.
-static cli_sweep_point_t *add_point(cli_sweep_t *sweep)
-{
-    SIM_GROW(sweep->points, sweep->point_count, &sweep->point_capacity);
-    cli_sweep_point_t *const point = &sweep->points[sweep->point_count++];
-    *point = (cli_sweep_point_t){
-        .values = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->values)),
-        .places = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->places)),
-    };
-    return point;
-}
-
-static sim_err_t too_many(const world_tree_t *tree, world_error_t *error)
-{
-    return world_fail(error, SIM_ERR_RANGE, &tree->place, "more than %u runs, expected fewer",
-                      RUNS_MAX);
-}
-
-// Gives a point its value of parameter i.
-static sim_err_t set_value(const cli_sweep_t *sweep, cli_sweep_point_t *point, size_t i,
-                           const world_tree_t *value, world_error_t *error)
-{
-    point->values[i] = world_value_text(value, sweep->parameters[i], error);
-    point->places[i] = &value->place;
-    return point->values[i] == NULL ? SIM_ERR_INVALID : SIM_OK;
-}
-
-// Adds every combination of the grid's values. The last parameter changes fastest.
-static sim_err_t take_grid(cli_sweep_t *sweep, const world_tree_t *map, world_error_t *error)
-{
-    if (map->kind != WORLD_TREE_MAP || map->count == 0) {
-        return world_tree_fail(map, "grid", "a mapping of paths to lists of values", error);
-    }
-    size_t count = 1;
-    for (size_t i = 0; i < map->count; i++) {
-        const world_tree_t *const list = map->entries[i].value;
-        if (list->kind != WORLD_TREE_LIST || list->count == 0) {
-            return world_tree_fail(list, map->entries[i].key->text, "a list of values", error);
-        }
-        add_parameter(sweep, map->entries[i].key->text);
-        if (list->count > RUNS_MAX / count) {
-            return too_many(list, error);
-        }
-        count *= list->count;
-    }
-    for (size_t p = 0; p < count; p++) {
-        cli_sweep_point_t *const point = add_point(sweep);
-        size_t rest = p;
-        for (size_t i = map->count; i-- > 0;) {
-            const world_tree_t *const list = map->entries[i].value;
-            const world_tree_t *const value = list->entries[rest % list->count].value;
-            if (set_value(sweep, point, i, value, error) != SIM_OK) {
-                return SIM_ERR_INVALID;
-            }
-            rest /= list->count;
-        }
-    }
-    return SIM_OK;
-}
-
-// Adds one point per entry of the list. All entries have the keys of the first.
-static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world_error_t *error)
-{
-    SIM_CHECK(list != NULL);
-    if (list->kind != WORLD_TREE_LIST || list->count == 0 ||
-        list->entries[0].value->kind != WORLD_TREE_MAP) {
-        return world_tree_fail(list, "points", "a list of mappings of paths to values", error);
-    }
-    if (list->count > RUNS_MAX) {
-        return too_many(list, error);
-    }
-    const world_tree_t *const first = list->entries[0].value;
-    for (size_t i = 0; i < first->count; i++) {
-        add_parameter(sweep, first->entries[i].key->text);
-    }
-    for (size_t p = 0; p < list->count; p++) {
-        const world_tree_t *const map = list->entries[p].value;
-        if (map->kind != WORLD_TREE_MAP || map->count != first->count) {
-            return world_tree_fail(map, "a point", "a mapping with the same keys as the first",
-                                   error);
-        }
-        cli_sweep_point_t *const point = add_point(sweep);
-        for (size_t i = 0; i < sweep->parameter_count; i++) {
-            const world_tree_entry_t *const entry = world_tree_find(map, sweep->parameters[i]);
-            if (entry == NULL) {
-                return world_tree_fail(map, "a point", "the same keys as the first", error);
-            }
-            if (set_value(sweep, point, i, entry->value, error) != SIM_OK) {
-                return SIM_ERR_INVALID;
-            }
-        }
+        size_t capacity = sweep->setting_capacity;
+        SIM_GROW(sweep->setting_places, sweep->setting_count, &capacity);
+        sweep->setting_places[sweep->setting_count] = &map->entries[i].value->place;
+        SIM_APPEND(sweep->settings, sweep->setting_count, sweep->setting_capacity, text);
     }
     return SIM_OK;
 }
@@ -303,41 +194,55 @@ static void build(const cli_sweep_t *sweep, const world_scenario_t *scenario, bo
     json_decref(summary);
 }
 
+// Adds "PATH=VALUE" of the sweep's file, with its place, to the overrides of a point.
+static void add_override(world_override_t *overrides, size_t *count, char *text,
+                         const world_place_t *place)
+{
+    char *const where = sim_format("%s:%d:%d: ", place->origin, place->line, place->column);
+    overrides[(*count)++] = (world_override_t){text, text, where};
+}
+
 // Loads a point's scenario, and builds it where that can find something new.
-static sim_err_t check_point(const cli_sweep_t *sweep, size_t point, building_t *building,
+static sim_err_t check_point(const cli_sweep_t *sweep, size_t p, building_t *building,
                              world_error_t *error)
 {
-    const size_t count = sweep->setting_count + sweep->parameter_count;
-    const size_t given = sweep->override_count;
-    world_override_t *const overrides = sim_alloc_array(count + given + 1, sizeof(*overrides));
-    for (size_t i = 0; i < given; i++) {
-        overrides[count + i] = sweep->overrides[i];
+    const cli_sweep_point_t *const point = &sweep->points[p];
+    size_t most = sweep->setting_count + sweep->parameter_count + sweep->override_count + 1;
+    for (const char *const *own = point->settings; own != NULL && *own != NULL; own++) {
+        most++;
     }
-    char **const texts = sim_alloc_array(2 * count + 1, sizeof(*texts));
-    for (size_t i = 0; i < count; i++) {
-        const size_t own = i - sweep->setting_count;
-        const bool fixed = i < sweep->setting_count;
-        texts[i] =
-            fixed ? sim_strdup(sweep->settings[i])
-                  : sim_format("%s=%s", sweep->parameters[own], sweep->points[point].values[own]);
-        const world_place_t *const place =
-            fixed ? &sweep->setting_map->entries[i].value->place : sweep->points[point].places[own];
-        texts[count + i] = sim_format("%s:%d:%d: ", place->origin, place->line, place->column);
-        overrides[i] = (world_override_t){texts[i], texts[i], texts[count + i]};
+    world_override_t *const overrides = sim_alloc_array(most, sizeof(*overrides));
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->setting_count; i++) {
+        add_override(overrides, &count, sim_strdup(sweep->settings[i]), sweep->setting_places[i]);
+    }
+    for (const char *const *own = point->settings; own != NULL && *own != NULL; own++) {
+        add_override(overrides, &count, sim_strdup(*own), point->places[0]);
+    }
+    for (size_t i = sweep->variant_count > 0; i < sweep->parameter_count; i++) {
+        char *const text = sim_format("%s=%s", sweep->parameters[i], point->values[i]);
+        add_override(overrides, &count, text, point->places[i]);
+    }
+    const size_t made = count;
+    for (size_t i = 0; i < sweep->override_count; i++) {
+        overrides[count++] = sweep->overrides[i];
     }
     world_scenario_t *scenario = NULL;
     sim_err_t result =
-        world_scenario_load(NULL, sweep->scenario, overrides, count + given, &scenario, error);
+        world_scenario_load(NULL, sweep->scenario, overrides, count, &scenario, error);
     if (result == SIM_OK && sweep->ranks > 1) {
         result = world_ranks_check(scenario, error);
     }
     if (result == SIM_OK) {
         if (!building->built || (!building->columns_good && building->tries < COLUMN_TRIES)) {
-            build(sweep, scenario, point == 0, building);
+            build(sweep, scenario, p == 0, building);
         }
     }
     world_scenario_destroy(scenario);
-    free_texts(texts, 2 * count);
+    for (size_t i = 0; i < made; i++) {
+        sim_free((void *)(uintptr_t)overrides[i].text);
+        sim_free((void *)(uintptr_t)overrides[i].where);
+    }
     sim_free(overrides);
     return result;
 }
@@ -370,8 +275,7 @@ sim_err_t cli_sweep_load(const cli_args_t *args, const char *folder, unsigned ra
         .file_name = file_name,
         .folder = folder,
         .ranks = ranks,
-        .overrides = args->overrides,
-        .override_count = args->override_count,
+        .quick = args->quick,
         .plugin_limits = args->plugin_limits,
     };
     sweep->document = world_document_create();
@@ -383,33 +287,29 @@ sim_err_t cli_sweep_load(const cli_args_t *args, const char *folder, unsigned ra
     if (result == SIM_OK) {
         result = take_scenario(sweep, root, error);
     }
-    if (result == SIM_OK) {
-        result = take_settings(sweep, value_of(root, "set"), error);
-    }
-    const world_tree_t *const grid = result == SIM_OK ? value_of(root, "grid") : NULL;
-    const world_tree_t *const points = result == SIM_OK ? value_of(root, "points") : NULL;
-    const bool seeds_alone =
-        result == SIM_OK && grid == NULL && points == NULL && value_of(root, "seeds") != NULL;
-    if (result == SIM_OK && (grid != NULL) == (points != NULL) && !seeds_alone) {
-        result = world_fail(error, SIM_ERR_INVALID, &root->place,
-                            "%s, expected %s: 'grid: {nic.congestion-control: [dcqcn, hpcc]}'",
-                            grid != NULL ? "both grid and points" : "neither grid nor points",
-                            grid != NULL ? "one of them" : "one of them, or seeds");
-    }
-    if (seeds_alone) {
-        (void)add_point(sweep);
-    } else if (result == SIM_OK) {
-        result = grid != NULL ? take_grid(sweep, grid, error) : take_points(sweep, points, error);
+    const world_tree_t *const quick = result == SIM_OK ? world_tree_value(root, "quick") : NULL;
+    if (quick != NULL && quick->kind != WORLD_TREE_MAP) {
+        result =
+            world_tree_fail(quick, "quick", "a mapping with other values of these keys", error);
     }
     if (result == SIM_OK) {
-        result = take_seeds(sweep, value_of(root, "seeds"), error);
+        result = take_settings(sweep, world_tree_value(root, "set"), error);
+    }
+    if (result == SIM_OK && sweep->quick && quick != NULL) {
+        result = take_settings(sweep, world_tree_value(quick, "set"), error);
     }
     if (result == SIM_OK) {
-        result = take_columns(sweep, value_of(root, "columns"), error);
+        result = cli_sweep_make_points(sweep, args, root, error);
+    }
+    if (result == SIM_OK) {
+        result = take_seeds(sweep, cli_sweep_value(sweep, root, "seeds"), error);
+    }
+    if (result == SIM_OK) {
+        result = take_columns(sweep, world_tree_value(root, "columns"), error);
     }
     SIM_CHECK(result != SIM_OK || sweep->seed_count > 0);
-    if (result == SIM_OK && sweep->point_count > RUNS_MAX / sweep->seed_count) {
-        result = too_many(root, error);
+    if (result == SIM_OK && sweep->point_count > CLI_SWEEP_RUNS_MAX / sweep->seed_count) {
+        result = cli_sweep_too_many(root, error);
     }
     if (result == SIM_OK) {
         result = cli_sweep_check_twins(sweep, root, error);
@@ -426,10 +326,17 @@ sim_err_t cli_sweep_load(const cli_args_t *args, const char *folder, unsigned ra
 void cli_sweep_fini(cli_sweep_t *sweep)
 {
     for (size_t i = 0; i < sweep->point_count; i++) {
-        free_texts(sweep->points[i].values, sweep->parameter_count);
-        sim_free(sweep->points[i].places);
-        sim_free(sweep->points[i].scenario);
+        cli_sweep_point_fini(&sweep->points[i], sweep->parameter_count);
     }
+    for (size_t v = 0; v < sweep->variant_count; v++) {
+        for (const char **setting = sweep->variants[v]; *setting != NULL; setting++) {
+            sim_free((void *)(uintptr_t)*setting);
+        }
+        sim_free((void *)sweep->variants[v]);
+    }
+    sim_free((void *)sweep->variants);
+    sim_free((void *)sweep->setting_places);
+    sim_free(sweep->overrides);
     sim_free(sweep->points);
     for (size_t i = 0; i < sweep->run_count; i++) {
         sim_free(sweep->runs[i].name);
@@ -464,15 +371,15 @@ char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
     arguments[count++] = sim_strdup("run");
     arguments[count++] = sim_strdup(point->scenario != NULL ? point->scenario : sweep->scenario);
     arguments[count++] = sim_strdup("--quiet");
-    for (size_t i = 0; i < own; i++) {
-        arguments[count++] = sim_strdup("--set");
-        arguments[count++] = sim_strdup(point->settings[i]);
-    }
     for (size_t i = 0; i < sweep->setting_count; i++) {
         arguments[count++] = sim_strdup("--set");
         arguments[count++] = sim_strdup(sweep->settings[i]);
     }
-    for (size_t i = 0; i < sweep->parameter_count; i++) {
+    for (size_t i = 0; i < own; i++) {
+        arguments[count++] = sim_strdup("--set");
+        arguments[count++] = sim_strdup(point->settings[i]);
+    }
+    for (size_t i = sweep->variant_count > 0; i < sweep->parameter_count; i++) {
         arguments[count++] = sim_strdup("--set");
         arguments[count++] = sim_format("%s=%s", sweep->parameters[i], point->values[i]);
     }

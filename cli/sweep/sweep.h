@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/sweep.h - `rocesim sweep`: one scenario over a grid of parameters and seeds.
 //
-// plan.c reads a sweep and lists its runs, columns.c checks the columns, duplicates.c refuses
-// duplicates, jobs.c starts the runs, table.c writes runs.csv and points.csv, command.c is the
-// command. Each run is a process with its own result folder: a failed run does not disturb the
+// plan.c reads a sweep and lists its runs, points.c makes its points, columns.c checks the columns,
+// duplicates.c refuses duplicates, jobs.c starts the runs, table.c writes the tables, command.c is
+// the command. Each run is a process with its own result folder: a failed run does not disturb the
 // others, and the folders show which runs are finished. docs/formats/sweep.md
 #ifndef CLI_SWEEP_SWEEP_H
 #define CLI_SWEEP_SWEEP_H
@@ -15,6 +15,8 @@
 
 #include <jansson.h>
 #include <stdio.h>
+
+#define CLI_SWEEP_RUNS_MAX 100000u
 
 // A point: one combination of values.
 typedef struct cli_sweep_point {
@@ -43,7 +45,11 @@ typedef struct cli_sweep {
     char **settings; // "PATH=VALUE" for every run
     size_t setting_count;
     size_t setting_capacity;
-    const world_tree_t *setting_map; // in the file; NULL: there is none
+    const world_place_t **setting_places; // where they stand in the file
+    bool quick;                           // the file's shorter form is wanted
+    const char ***variants;               // settings of each variant, ended by NULL
+    size_t variant_count;                 // above 0: the first parameter is the variant's name
+    size_t variant_capacity;
     cli_sweep_point_t *points;
     size_t point_count;
     size_t point_capacity;
@@ -57,9 +63,10 @@ typedef struct cli_sweep {
     cli_sweep_run_t *runs;           // point by point, seed by seed
     size_t run_count;
     const char *folder;
-    unsigned ranks;                    // of each run; 1: a run is one process
-    const world_override_t *overrides; // of the command line, for every run; borrowed
+    unsigned ranks;              // of each run; 1: a run is one process
+    world_override_t *overrides; // of the command line, for every run; texts are borrowed
     size_t override_count;
+    size_t override_capacity;
     bool plugin_limits; // of every run; points are not checked before: that would load plug-ins
     bool explains;      // runs write explain.json, too
     char *identity;     // what the folder must hold to go on with; NULL: the scenario's sum

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # adaptive - do adaptive thresholds beat the best fixed ones and plain policies when the load changes?
+#
+# This is a script, since it chooses the best of the fixed pairs for each load.
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # applications - how much SRAM and CXL memory do the NICs of HERD, Mooncake, training and serving need?
+#
+# This is a script, since speeds are relative to a run with room for everything.
 set -eu
 . "$(dirname "$0")/../study_lib.sh"
 open_study "$1" "${STUDY_QUICK:-0}" curve,x,speed,result,l1_hit_rate,l2_hit_rate,expands,dma_bytes

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # driver - how long do urgent and background requests wait for the driver, and how much does the order help?
+#
+# This is a script, since the waits of Cobham's formula stand beside those of each run.
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # thresholds - what do the thresholds, idle times, window, aging and alpha of the hybrid policy change?
+#
+# This is a script, since each curve varies an attribute of its own.
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

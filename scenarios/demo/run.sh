@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/demo/run.sh [FOLDER] - what do PFC alone and PFC with DCQCN each do to real traffic?
 #
+# This is a script, since it prints a comparison and draws two figures of its runs.
 # Runs demo.yaml twice: without congestion control into FOLDER/pfc-only, with DCQCN into
 # FOLDER/dcqcn (FOLDER is out/demo by default). Compares both runs and draws a figure if gnuplot is
 # installed. Each run leaves a capture of its most congested port. ROCESIM names the program.

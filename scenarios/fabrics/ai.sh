@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ai - how far from the optimum are all-to-all and permutation, with small and large buffers?
 #
+# This is a script, since published figures stand beside its runs.
 # The published ratios are those of "load balancing for AI" (arXiv 2507.21372), read from a summary
 # of the paper: 32 KB or 400 KB of buffer a port, load balancing apart from congestion control and
 # loss recovery. Its topology is not known here. Assumed: a fat-tree of 128 hosts (k=8), 100 Gbps,

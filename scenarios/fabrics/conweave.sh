@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # conweave - how much lower are slowdowns with ConWeave than with ECMP, CONGA, LetFlow and DRILL?
 #
+# This is a script, since published figures stand beside its runs.
 # Published: Song et al., SIGCOMM 2023, section 4.1: improvement over the best of the others, mean and
 # p99 slowdown, lossless (go-back-N with PFC) and IRN, loads 50 and 80 %. 8 leaves and 8 spines, 128
 # hosts, 100 Gbps, 1 us, AliStorage2019, DCQCN, 9 MB switches, alpha 1/16. The paper's absolute curves

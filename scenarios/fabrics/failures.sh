@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # failures - what do the first 10 ms of a failure cost with each load balancer, and with planes?
 #
+# This is a script, since it computes the recovery from the series of each run.
 # 32 hosts send a permutation without end over 8 spines, or over 4 planes of a fourth of the rate.
 # At 1 ms a spine (`spine`) or the first plane (`plane`) goes down for good, one link loses 1 % of its
 # frames (`corrupting`), or one link goes down 20 us of every 100 us (`flapping`). Routes follow 1 ms

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # modes - how much slower are flows with PFC, with go-back-N on a lossy network, and with IRN?
 #
+# This is a script, since published figures stand beside its runs.
 # This is figure 12 of HPCC (SIGCOMM 2019): the fat-tree of 320 hosts of scenarios/papers/fat-tree,
 # FB_Hadoop flows at 30 % load with incasts of 60 hosts, and DCQCN. data.csv has the 95th percentile
 # of the slowdown of flows from each twentieth of sizes on, beside the figure. Assumed here: a

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shift - how long does a shift take on a fat-tree of 128 hosts, with each load balancer?
 #
+# This is a script, since published figures stand beside its runs.
 # The published times are those of the simulator of the Ultra Ethernet Consortium (htsim, NSCC as
 # congestion control): 2 MB from each host to the host 64 further on, k=8, 100 Gbps. Assumed here:
 # links of 1 us, no congestion control, MTU 4096, 32 MB in each switch. The transport is `sdr`, which

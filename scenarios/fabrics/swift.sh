@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # swift - does Swift keep the delay when 5000 flows share one link, each with less than a packet?
 #
+# This is a script, since published figures stand beside its runs.
 # Published: Kumar et al., SIGCOMM 2020, incast of 50 hosts x 100 flows at 50 Gbps: 49.5 Gbps, 110 us.
 # Assumed here: a star with links of 1 us, MTU 4096, go-back-N, 32 MB of buffer without PFC, fs-range
 # 50 us (the paper prints no constants), a start window of one packet, flows that start in groups 10 us

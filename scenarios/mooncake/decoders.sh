@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # decoders - how do many decoders load one prefiller, with PFC alone and with DCQCN?
 #
+# This is a script, since it writes a scenario for each number of hosts.
 # Each of N decoders has a NIC of 200 Gbps. read: the decoders read KV from one prefiller and share
 # its NIC. write: N prefillers write to one decoder. PFC stops this incast at the senders, DCQCN
 # slows the senders down.

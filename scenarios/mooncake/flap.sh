@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # flap - how long does a NIC that goes down stop the engine, and why may it stay slow afterwards?
 #
+# This is a script, since its rows are moments of a run.
 # The first of two NICs is down from 5 to 12 ms. Its slices fail after the NIC's own retries and go
 # over the other NIC, and the rails of the first NIC pause. While its rails pause, a NIC that is up
 # again carries nothing. As shipped, this pause is 30 s. A user reported a fifth of the rate: four

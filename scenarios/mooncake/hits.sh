@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # hits - how large must the store be, and does its policy matter?
 #
+# This is a script, since TRACE may name the public trace of an hour.
 # The figure shows the token hits of one shared store by its capacity and policy. Hits depend only
 # on the order of the trace.
 set -eu

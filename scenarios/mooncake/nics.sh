@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # nics - how many GB/s do 1, 2, 4 and 8 NICs move, near the memory, far from it, and out of a GPU's memory?
 #
+# This is a script, since published figures stand beside its runs.
 # Each host has two sockets with half of the NICs each, joined by 500 Gbps (three links of 20.8
 # GB/s). near: the memory is at the NICs' own socket. far: the memory is at the other socket, behind
 # that link. both: threads use the sockets in turn, and the matrix "auto" gives each socket its own

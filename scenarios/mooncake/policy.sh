@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # policy - how does the choice of NICs change bandwidth and the 99th percentile of batch times?
 #
+# This is a script, since it computes shares of NICs from the lists of a run.
 # One set-up has eight NICs of 400 Gbps, the other four of 200, one of which is slow (50 Gbps). If
 # NICs are chosen at random, slices collide at both ends: some NICs are idle while others queue. The
 # effect is larger the fewer slices are outstanding.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # slices - why do larger slices make a bond of two ports slower, and how many queue pairs help?
 #
+# This is a script, since published figures stand beside its runs.
 # A slice is one work request on one queue pair. The packets of a queue pair take one port of a
 # bond, chosen by the hash of its 5-tuple. Blocks of 1 MiB are written one at a time, so that no
 # other traffic hides the effect. With seed 4 the two queue pairs take different ports. Users

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # stores - how do a shared store and cache-aware scheduling improve hits and the time to the first token?
 #
+# This is a script, since it compares each scheduler with the one before.
 # The cluster has 8 prefill and 8 decode nodes and stores of 3 million tokens in all. Published
 # values (16 nodes, the same trace): TTFT 3.07 s with a global store and cache-aware scheduling,
 # 3.58 s local, 5.27 s by load, 19.65 s at random.

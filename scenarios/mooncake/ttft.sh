@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ttft - below which bandwidth do transfers of KV queue, and how much does that delay first tokens?
 #
+# This is a script, since published figures stand beside its runs.
 # The cluster has 8 prefill and 8 decode nodes with one NIC each, of 24 to 400 Gbps, and KV of
 # 327,680 bytes per token. The runs use a thousandth of the bytes at a thousandth of the rate, which
 # takes the same time; timeouts are a thousand times longer. A node's own blocks reach its eight GPUs

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # classes - how do priority classes and congestion controls share a fabric between KV data and training?
 #
+# This is a script, since each case counts the times of one application alone.
 # classes: `one` class for all, `two` with equal shares, or `kv-first`: KV data has 7/8 of a port where both
 # wait. `serving` and `training` are the runs of one alone. ttft and kv are those of serving, iteration_ms is
 # the mean iteration of the training, whose gradients keep the fabric busy.

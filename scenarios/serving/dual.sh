@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dual - what does it gain to read stored KV data through decode nodes, too (DualPath)?
 #
+# This is a script, since gains are relative to the direct path.
 # Agents have conversations of many turns, whose KV data lies in storage nodes. Each node has four NICs for
 # computing and one for storage, all of the same rate. `direct`: only prefill nodes read; `alternate`: every
 # second prompt comes by its decode node; `dual`: by the node that has less to fetch. seconds is the time

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # failure - what does the failure of a NIC of a prefill node cost, with WRITEs and with Mooncake's engine?
 #
+# This is a script, since users see the published time beside the run.
 # Nodes have two GPUs and two NICs. The second NIC of a prefill node is down from 0.5 s on for `down` ms; 9999
 # is longer than the run. WRITEs wait for their NIC and fail with its queue pair (7 retries of 67 ms).
 # Mooncake's engine sends failed slices over the other NIC. `fast` has ack-timeout 8: 1 ms instead of 67 ms.

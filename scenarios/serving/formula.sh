@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # formula - how far is bytes / bandwidth from the latency of KV caches, by prefill workers and control?
 #
+# This is a script, since it averages factors over the patterns of a run.
 # Simulators of serving take bytes / bandwidth of a NIC for the time of a transfer. `formula_ms` is this
 # time for a sender of a pattern; `factor` is the latency in the workload divided by it, mean and maximum of
 # all patterns. `workers` prefill workers of 8 GPUs share one decode worker of 8 GPUs, each GPU with a NIC

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # layers - what does it save to send KV data by layer instead of whole, by the rate of links?
 #
+# This is a script, since what is hidden is relative to the whole transfer.
 # By layer, KV data leaves while later layers are computed, so that only the last layer's is left at the end
 # of a prompt that is computed alone. hidden is the share of the whole's time that it hides.
 set -eu

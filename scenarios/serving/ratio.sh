@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ratio - how far is bytes / bandwidth from the time of KV data, by load and prefill:decode ratio?
 #
+# This is a script, since the formula of shared bandwidth stands beside each time.
 # Simulators of serving take bytes / bandwidth for the time of KV data (formula_ms), or divide the bandwidth
 # by the transfers under way: with load r of a decode node's NIC that is formula_ms / (1 - r), shared_ms, if
 # requests arrive as Poisson. kv_ms is what packets take on a leaf-spine fabric, from the computed prompt to

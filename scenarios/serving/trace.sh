@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # trace - how much of the prompts of a trace is in a cache, and what does it save and send?
 #
+# This is a script, since it counts the hits that the trace allows.
 # TRACE names a trace of requests with hash_ids; the public ones of Mooncake are of an hour. The default takes
 # the first 120 requests of scenarios/mooncake/small.jsonl, in less than a minute; requests=auto takes all
 # of a trace, and packets=large simulates it in less than half of the time. `none` computes every

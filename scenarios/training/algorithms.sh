@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # algorithms - which all-reduce is fastest at which size, and does NCCL's tuning choose it?
 #
+# This is a script, since NCCL's expectation stands beside each time.
 # 32 GPUs in servers of 8 on a rail-optimised fabric, with the latencies of NCCL's tuning. `auto` is
 # NCCL's choice. theirs_us is the time that NCCL expects, by which it chooses.
 set -eu

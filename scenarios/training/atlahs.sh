@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # atlahs - does the order of ATLAHS's sends explain the times of its all-to-all and its broadcast?
 #
+# This is a script, since it writes schedules in the order that another run gives.
 # 16 ranks send 64 KiB to each other, over 4 leaves and 4 spines with links of 200 Gbps and 1 ns, as
 # ATLAHS's hosts do: packets sprayed over 128 paths, switches that trim. ATLAHS takes events of one
 # instant from a heap that does not break ties, so that ranks send in orders of their own and two or

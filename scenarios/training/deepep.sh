@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # deepep - do tokens reach their experts as fast as with DeepEP on H800?
 #
+# This is a script, since it writes schedules, and fits an overhead to one row.
 # DeepEP V1, H800 with a 400 Gbps NIC a GPU, width 7168, 8 experts a token. Normal kernels have 4096
 # tokens a GPU, for experts on at most 4 servers; theirs is the bandwidth that DeepEP counts, with
 # the tokens that stay on the server. Of the low latency, with 128 tokens, it is the time. NVLink has the

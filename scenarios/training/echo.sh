@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # echo - do the chunks of an all-reduce take the round trips that Echo measured on H800?
 #
+# This is a script, since published figures stand beside its runs.
 # Echo (arXiv 2412.12487), table 6: 32 H800, NCCL, a 400 Gbps NIC a GPU, NVLink of 200 GB/s. A round
 # trip: 16 channels of two GPUs send a chunk each to the other one and back. Between servers, the
 # 8 GPUs of both do so at once. Latencies are those of NCCL's tuning for Simple.

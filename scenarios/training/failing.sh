@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # failing - what does a failing NIC or cable do to its job, and to the other job on the fabric?
 #
+# This is a script, since runs may end stalled, and both jobs of a run are rows.
 # Two jobs of two servers, interleaved. At 7 ms, in the exchange of gradients, the cable of one of
 # host0's NICs, or one between switches, fails: for 2 ms or for good. The transport gives up after 7
 # timeouts; the job then waits for ever, as one without checkpoints does, and the other one goes on.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # jobs - how much do two jobs on one fabric slow each other down, packed and interleaved?
 #
+# This is a script, since both jobs of a run are rows.
 # Each job has two servers of 8 GPUs. Packed, a job's servers share a leaf switch; interleaved, each
 # leaf has a server of both jobs, and both exchange gradients over the spines. alone: the
 # interleaved placement without the other job.

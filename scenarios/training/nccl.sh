@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # nccl - do all-reduces on two servers of 8 H100 take the times that nccl-tests shows?
 #
+# This is a script, since published figures stand beside its runs.
 # Published tables, default algorithm. B: eight 400G NICs a server; nothing is fitted. A: virtual
 # machines of a cloud that is not named. Its times are those of a tree with 32 channels of 512 KiB:
 # the rate of a block is fitted at 16 MiB, and a factor on the latencies at 8 bytes. Latencies are

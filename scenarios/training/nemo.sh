@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # nemo - do published tokens/s of NeMo on H100s follow from one calibrated row?
 #
+# This is a script, since it fits a constant to one row and predicts the others.
 # The rows are those of NeMo 24.12's performance page (FP8): seconds of an iteration. mfu is fitted
 # on LLaMA2-70B, where iteration = a / mfu + b; the other rows are predicted with it. Schedules:
 # interleaved, with sequence parallelism, exact attention, gradients of 4 bytes, overlap of both.
@@ -10,7 +11,7 @@ set -eu
 begin "$1" row,nr,mfu,iteration_s,theirs_s,difference_percent,tokens_per_s_gpu
 # row NAME MFU: simulates a row
 row() {
-    local common=(mtu=9000 topology=rail-optimised cc=none overlap=all tflops=1979 "mfu=$2"
+    local common=(layers=auto mtu=9000 topology=rail-optimised cc=none overlap=all tflops=1979 "mfu=$2"
         "traffic[0].training.attention=true")
     local shape
     case $1 in

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # simai - do collectives and a small GPT take the times that SimAI gives them?
 #
+# This is a script, since it writes SimAI's files.
 # The study writes SimAI's workloads and its topologies, Spectrum-X and DCN+, and runs them with its
 # rules: a queue pair a message, its lengths of frames and whole ns, its order of queue pairs, its hash
 # with its UDP ports, its window and its congestion control. A message leaves AS_SEND_LAT and 10 ns after

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # skipping - how much faster is fast-forward, and where does it gain nothing?
 #
+# This is a script, since it compares two runs of each case.
 # Each case runs in full and with fast_forward=exact, which must have the same outcome. Wormhole (NSDI
 # 2026) states 227 to 745 times over ns-3 for GPT and 135 to 510 for MoE, tensor parallelism left out, at
 # an error of 3 %. Exact periods and remembered collectives have no error, and gain only where the network

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # allreduce - how long does a ring all-reduce over 4 to 8 sites take, and what do lost packets add?
+#
+# This is a script, since it writes the plan of a ring.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" transport,sites,loss,ms,ideal_ms,over_ideal,retransmitted

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # bits - how many bits of a map does the latency of the host need, with three maps on the NIC?
+#
+# This is a script, since speeds are relative to a run without latency.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" case,latency_us,bits,map_us,percent,stall_percent,nic_bytes_per_qp

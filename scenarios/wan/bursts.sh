@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # bursts - do losses in bursts cost more or less than independent ones at the same rate?
+#
+# This is a script, since the number of packets follows from the transport and the loss.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" transport,loss,model,lost,events,percent,rounds_max,nodes_max,host_bytes_max,table_hits

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # goodput - which share of a 100 Gbps link does each transport use at a given loss and distance?
+#
+# This is a script, since the number of packets follows from loss and distance.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" transport,rtt,loss,percent,closed_percent,nic_bytes_per_qp,rounds_max,timeouts

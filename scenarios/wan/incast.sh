@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # incast - how do border buffers and PFC across sites change an incast from one site to another?
+#
+# This is a script, since the ideal time stands beside each run.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" case,transport,senders,gbps,slowest_ms,ideal_ms,lost,retransmitted,timeouts,completed

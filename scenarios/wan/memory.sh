@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # memory - how much memory of the NIC and of the host does a queue pair need for its window?
+#
+# This is a script, since a bitmap, which is computed, stands beside the runs.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" scheme,window_packets,rtt,loss,nic_bytes_per_qp,host_bytes_max,nodes_max,percent

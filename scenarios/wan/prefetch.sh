@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # prefetch - how many maps on the NIC, which watermark, runs and bits does the latency of the host need?
+#
+# This is a script, since speeds are relative to a run without latency.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" case,n,watermark,percent,ms,stall_percent,waited_us,pipeline_us,dma_reads,nic_bytes_per_qp

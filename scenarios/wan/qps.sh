@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # qps - how much of the shared buffer do 1 to 10,000 queue pairs need, and what happens when it runs out?
+#
+# This is a script, since the bytes of a queue pair follow from their number.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 columns=blocks,qps,percent,completed,blocks_max,host_bytes_max,host_grown,host_refused,dropped,nodes_max

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # sdr - how long do messages of 128 MiB to 8 GiB take over 3750 km, compared with SDR-RDMA's formula?
+#
+# This is a script, since SDR-RDMA's formula stands beside each time.
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" case,bytes,loss,ms,bound_ms,over_bound,ideal_ms,slowdown

@@ -16,7 +16,8 @@ start_forks
 # exchange: GPT-13B, TP 8, DP 16, on rails: 1.14 G packet-hops.
 exchange() {
     within 20 rocesim run scenarios/training/gpt.yaml -o "$work/memo" --quiet --yes --set model=gpt-13b \
-        --set topology=rails --set gpus=128 --set tp=8 --set pp=1 --set microbatches=1 --set cc=none \
+        --set layers=auto --set topology=rails --set gpus=128 --set tp=8 --set pp=1 \
+        --set microbatches=1 --set cc=none \
         --set overlap=none --set bucket=0 --set protocol=plain --set channels=1 --set algorithm=ring \
         --set fast_forward=exact >"$work/log" 2>&1 || fail "GPT-13B: $(tail -n 1 "$work/log")"
     cp "$work/memo/summary.json" "$work/summary"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # clients - the rate by the number of clients, with windows of 4 and 16 (figure 12, Apt)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # echoes - the rate of 32-byte echoes by the verbs of request and answer (figure 5, Apt)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

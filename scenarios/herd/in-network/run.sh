@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # in-network - how much do bulk flows slow HERD on a leaf-spine, with DCQCN and PFC on and off?
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

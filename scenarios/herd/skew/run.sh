@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # skew - the rates of all and of each worker with keys drawn by Zipf's law, one worker per key (Apt)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # value-size - the rate by the size of values, with 5 % PUTs (figure 10, Apt)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # dcqcn-fixed - DCQCN's fixed point and its stability with delay (ECN or Delay, section 3)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dcqcn-tradeoff - short flows against long ones by DCQCN's timers and thresholds (HPCC, figures 2, 3)
 #
+# This is a script, since published figures stand beside its runs.
 # HORIZON_MS is the time in which flows start (40; 4 with --quick); half of it with incasts.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"

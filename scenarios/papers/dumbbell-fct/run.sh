@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # dumbbell-fct - short flows behind long ones at 10G: DCQCN, TIMELY, patched TIMELY (ECN or Delay)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fat-tree - slowdown by flow size on 320 hosts, six congestion controls (HPCC, figure 11)
 #
+# This is a script, since published figures stand beside its runs.
 # SCHEMES and LOADS choose some of the runs, for example SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS
 # is the time in which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts
 # (375us). --resume keeps complete runs. A run takes 3e8 to 5e8 packet-hops. There are two seeds

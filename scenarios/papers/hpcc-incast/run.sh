@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # hpcc-incast - queue and rates of a 16-to-1 incast by per-ACK, per-RTT, HPCC; W_AI (HPCC, figure 13)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"

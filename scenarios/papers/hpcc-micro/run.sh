@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # hpcc-micro - HPCC on a 25G testbed: a short flow, an incast, mice among elephants (HPCC, figure 9)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # testbed - slowdowns and queues of web search flows on a 25G testbed with DCQCN and HPCC (HPCC, figure 10)
 #
+# This is a script, since published figures stand beside its runs.
 # HORIZON_MS is the time in which flows start (300; 5 with --quick).
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # timely-fixed - fixed point and convergence of patched TIMELY; the original has none (ECN or Delay, 4)
+#
+# This is a script, since published figures stand beside its runs.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/library/folder.c - reads the folder of scenarios.
 //
-// NAME.yaml is a scenario; its first comment line is the title, "description:" the question. A
+// NAME.yaml is a scenario; its first comment line is the title, "description:" the question.
+// NAME.sweep.yaml is a study, its first comment line the question. A
 // script whose third line is "# NAME - QUESTION" is a study, and GROUP/run beside it runs it.
 #include "studio/server/library/library_internal.h"
 
@@ -101,9 +102,23 @@ static void add_study(studio_library_t *library, const char *name, char *text)
                });
 }
 
+// Adds a study that is a sweep to the library; takes the text.
+static void add_sweep(studio_library_t *library, const char *name, char *text)
+{
+    SIM_APPEND(library->entries, library->count, library->capacity,
+               (studio__entry_t){
+                   .name = sim_strdup(name),
+                   .is_study = true,
+                   .title = sim_strdup(name),
+                   .question = title_of(text, name),
+                   .text = text,
+               });
+}
+
 static void take_file(studio_library_t *library, const char *path, const char *name)
 {
     const size_t length = strlen(name);
+    const bool sweep = sim_ends_with(name, ".sweep.yaml");
     const bool yaml = length > 5 && strcmp(name + length - 5, ".yaml") == 0;
     const bool script = strchr(name, '/') != NULL && strchr(strrchr(name, '/'), '.') == NULL;
     const bool shell = length > 3 && strcmp(name + length - 3, ".sh") == 0;
@@ -114,8 +129,15 @@ static void take_file(studio_library_t *library, const char *path, const char *n
     if (text == NULL) {
         return;
     }
-    char *const cut = sim_format("%.*s", (int)(length - (yaml ? 5 : shell ? 3 : 0)), name);
-    if (yaml) {
+    char *const cut = sim_format("%.*s",
+                                 (int)(length - (sweep   ? strlen(".sweep.yaml")
+                                                 : yaml  ? 5
+                                                 : shell ? 3
+                                                         : 0)),
+                                 name);
+    if (sweep) {
+        add_sweep(library, cut, text);
+    } else if (yaml) {
         add_scenario(library, cut, text);
     } else {
         add_study(library, cut, text);

@@ -14,6 +14,12 @@ cell() {
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == wanted) column = i; next }
         $1 == curve && $2 == x { print $column }' "$work/$1/data.csv"
 }
+# point STUDY VARIANT LINK COLUMN: prints a cell of a sweep's points.csv
+point() {
+    awk -F, -v curve="$2" -v x="$3" -v wanted="$4" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == wanted) column = i; next }
+        $2 == curve && $3 == x { print $column }' "$work/$1/points.csv"
+}
 # above A B TEXT: A is above B
 above() {
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && a + 0 > b + 0) }' ||
@@ -27,10 +33,12 @@ above "$one" "$alone" "KV data beside training against alone"
 above "$one" "$(cell classes dcqcn kv-first kv_ms)" "one class against KV data first"
 above "$(cell failure write 9999 failed)" 0 "failed requests without another NIC"
 above 1 "$(cell failure fast 9999 failed)" "failed requests with another NIC"
-above "$(cell hosts tp 100 ttft_ms)" "$(cell hosts tp 400 ttft_ms)" "TTFT with slow all-reduces"
-above "$(cell hosts pp 400 tpot_ms)" "$(cell hosts tp 400 tpot_ms)" "tokens of two stages against two halves"
-above "$(cell hosts tp 100 tp_share)" 0.1 "share of all-reduces"
-above 0.01 "$(cell hosts pp 100 pp_share)" "share of activations between stages"
+above "$(point hosts tp 100Gbps "apps[0].ttft_ms.mean")" \
+    "$(point hosts tp 400Gbps "apps[0].ttft_ms.mean")" "TTFT with slow all-reduces"
+above "$(point hosts pp 400Gbps "apps[0].tpot_ms.mean")" \
+    "$(point hosts tp 400Gbps "apps[0].tpot_ms.mean")" "tokens of two stages against two halves"
+above "$(point hosts tp 100Gbps "apps[0].network_shares.tp")" 0.1 "share of all-reduces"
+above 0.01 "$(point hosts pp 100Gbps "apps[0].network_shares.pp")" "share of activations between stages"
 above "$(cell dual dual 1:1 gain)" 1.3 "gain by reading through decode nodes"
 above 1.5 "$(cell dual dual 1:1 imbalance)" "imbalance of NICs for storage with two ways"
 above "$(cell trace peers 3 hit_rate)" 0.5 "share of prompts in a cache"

@@ -147,7 +147,7 @@ read = lambda name: yaml.load(open(name), Loader)
 schema = json.load(open(sys.argv[1] + "/scenario.json"))
 jsonschema.Draft202012Validator.check_schema(schema)
 check = jsonschema.Draft202012Validator(schema)
-files = glob.glob("scenarios/**/*.yaml", recursive=True)
+files = [f for f in glob.glob("scenarios/**/*.yaml", recursive=True) if ".sweep." not in f]
 good = 0
 for name in files:
     scenario = read(name)

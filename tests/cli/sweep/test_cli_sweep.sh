@@ -141,7 +141,7 @@ grep -q '1 point, 3 runs' "$work/out" && [ "$(grep -c '^p1-s[123],1,' "$work/see
     fail "seeds alone: $(cat "$work/out")"
 echo 'scenario: base.yaml' >"$work/seeds.yaml"
 "$ROCESIM" sweep "$work/seeds.yaml" -o "$work/nothing" --quiet >"$work/out" 2>&1
-[ $? = 2 ] && grep -q 'neither grid nor points, expected one of them, or seeds' "$work/out" ||
+[ $? = 2 ] && grep -q 'neither grid nor points, expected one of them, variants or seeds' "$work/out" ||
     fail "no points: $(cat "$work/out")"
 
 # -- mistakes
@@ -237,4 +237,42 @@ refuses 'flows.slowdown' "is no number, expected one of mean"
 refuses 'flows.by_size[9].count' "expected one of 0-10KB"
 refuses 'flows.by_size[0-10KB' "has no ']'"
 refuses 'nics[*].cache.l9' "expected one of"
+# -- variants, the short form, and settings of the command line
+cat >"$work/sweep.yaml" <<'END'
+scenario: base.yaml
+set: {nic.mtu: 1024}
+variants:
+  plain: {}
+  lossy: {link.loss-rate: 0.01, nic.mtu: 2048}
+  slow: {topology.star.rate: 10Gbps}
+grid:
+  size: [10KB, 100KB, 1MB]
+quick: {variants: [plain, slow], grid: {size: [10KB]}, seeds: 2}
+columns: [flows.fct_us.max]
+END
+# points OPTION...: the variants and sizes that a sweep runs
+points() {
+    rm -rf "$work/v"
+    sweep -o "$work/v" "$@" || fail "sweep $*: $(cat "$work/err")"
+    tail -n +2 "$work/v/points.csv" | cut -d, -f2-4 | tr '\n' ' '
+}
+said=$(points)
+# shellcheck disable=SC2059 # a variant has no %
+wanted=$(for variant in plain lossy slow; do printf "$variant,%s,1\n" 10KB 100KB 1MB; done | tr "\n" " ")
+[ "$said" = "$wanted" ] ||
+    fail "variants: $said"
+mtu() { sed -n 's/^  mtu: //p' "$work/v/runs/$1/scenario.yaml" | head -n 1; }
+[ "$(mtu p1-s1) $(mtu p4-s1)" = "1KiB 2KiB" ] || fail "a variant does not change what is set for all"
+said=$(points --quick)
+[ "$said" = "plain,10KB,2 slow,10KB,2 " ] || fail "--quick: $said"
+said=$(points --set variant=slow --set size=20KB,30KB --set nic.mtu=4096)
+[ "$said" = "slow,20KB,1 slow,30KB,1 " ] && [ "$(mtu p1-s1)" = 4KiB ] || fail "--set: $said"
+refused "expected a name under variants" -o "$work/none" --set variant=other
+refused "expected it under seeds" -o "$work/none" --set seed=3
+"$ROCESIM" sweep training/overlap --quick -o "$work/deep/folder" --print-jobs >"$work/out" 2>&1 &&
+    [ "$(grep -c 'training/gpt.yaml' "$work/out")" = 2 ] || fail "a sweep by its name: $(cat "$work/out")"
+"$ROCESIM" run training/overlap >"$work/out" 2>&1
+[ $? = 2 ] && grep -q "rocesim sweep training/overlap" "$work/out" ||
+    fail "run of a sweep: $(cat "$work/out")"
+
 exit $((failures > 0))

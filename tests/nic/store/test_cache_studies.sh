@@ -11,13 +11,15 @@ set -eu
 . tests/script.sh
 
 scenarios/cache/run --quick -o "$work/out" all >"$work/log" 2>&1 || fail "$(cat "$work/log")"
-for script in scenarios/cache/*.sh; do
-    study=$(basename "$script" .sh)
+for script in scenarios/cache/*.sweep.yaml scenarios/cache/*.sh; do
+    study=$(basename "${script%.sweep.yaml}" .sh)
     [ "$study" != cache_lib ] || continue
     rows=$(ls "$work/out/$study"/*.csv 2>/dev/null | head -n 1)
     [ -n "$rows" ] && [ "$(wc -l <"$rows")" -gt 2 ] || fail "$study has no rows"
     # Of a flat cache there are no tiers to tell of: -.
+    [ "$script" != "${script%.sh}" ] || rows=$work/out/$study/points.csv
     awk -F, 'NR == 1 { n = NF; next } NF != n { bad = 1 }
+        FILENAME ~ /points.csv$/ { if ($(NF - 1) == "") bad = 1; next }
         { for (i = 2; i <= 3; i++) if ($i !~ /^[-0-9.e+]+$/) bad = 1 } END { exit bad }' "$rows" ||
         fail "$study: a row lacks numbers: $(cat "$rows")"
     command -v gnuplot >/dev/null && { [ -s "$work/out/$study/figure.svg" ] || fail "$study has no figure"; }

@@ -11,12 +11,14 @@ set -eu
 . tests/script.sh
 
 scenarios/wan/run --quick -o "$work/out" all >"$work/log" 2>&1 || fail "$(cat "$work/log")"
-for script in scenarios/wan/*.sh; do
-    study=$(basename "$script" .sh)
+for script in scenarios/wan/*.sweep.yaml scenarios/wan/*.sh; do
+    study=$(basename "${script%.sweep.yaml}" .sh)
     [ "$study" != wan_lib ] || continue
     rows=$work/out/$study/data.csv
+    [ -f "$rows" ] || rows=$work/out/$study/points.csv
     [ "$(wc -l <"$rows")" -gt 2 ] || fail "$study has no rows"
-    awk -F, 'NR == 1 { n = NF; next } NF != n { bad = 1 } { for (i = 1; i <= n; i++) if ($i == "") bad = 1 }
+    awk -F, 'NR == 1 { n = NF; next } NF != n { bad = 1 } FILENAME ~ /points.csv$/ { next }
+        { for (i = 1; i <= n; i++) if ($i == "") bad = 1 }
         END { exit bad }' "$rows" || fail "$study: a row lacks numbers: $(cat "$rows")"
     command -v gnuplot >/dev/null && { [ -s "$work/out/$study/figure.svg" ] || fail "$study has no figure"; }
     scenarios/wan/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
