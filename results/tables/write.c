@@ -52,7 +52,9 @@ bool results_table_next(const results_table_t *table, results_file_column_t *at)
         return true;
     }
     at->priority = 0;
-    at->counter = at->counter != NULL ? find_counter(at->column, at->counter + 1) : NULL;
+    at->counter = at->column != NULL && at->counter != NULL
+                      ? find_counter(at->column, at->counter + 1)
+                      : NULL;
     while (at->counter == NULL) {
         at->column = at->column == NULL ? table->columns : at->column + 1;
         if (at->column == table->columns + table->count) {
@@ -189,6 +191,8 @@ static void put_count(results_file_t *file, bool is_time, uint64_t value)
 static size_t put_counters(results_file_t *file, const results_column_t *column,
                            const results_port_row_t *row, size_t next, bool idle)
 {
+    // Only rows of ports have such columns.
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign)
     const results_counter_columns_t *const counters = row->counters;
     for (; next < counters->count && counters->items[next].column == column; next++) {
         const net_port_metric_t *const counter = counters->items[next].counter;
