@@ -413,7 +413,8 @@ sim_err_t app__msccl_read(const app__workload_file_t *file, app__msccl_t *msccl,
                             "the file has fewer gpus than ngpus says, expected one for each rank");
     }
     XML_ParserFree(reader.parser);
-    if (error == SIM_OK && reader.channels_used < msccl->program->channels) {
+    if (error == SIM_OK && msccl->program != NULL &&
+        reader.channels_used < msccl->program->channels) {
         error =
             sim_fail_in(message, SIM_ERR_INVALID, file->name, reader.algo_line, reader.algo_column,
                         "nchannels says %u channels and thread blocks use %u of them, "
