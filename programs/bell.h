@@ -2,7 +2,9 @@
 // programs/bell.h - bells: where the simulator and the threads of a program wait for each other.
 //
 // A bell is a futex in shared memory with one waiter at a time. Who waits looks at it for some time
-// first: on a machine with an idle processor that is cheaper than two changes of processes.
+// first: on a machine with an idle processor that is cheaper than two changes of processes. If both
+// sides run on one processor, who waits lets the other side run there instead, which takes one
+// system call where sleeping and waking take two.
 #ifndef PROGRAMS_BELL_H
 #define PROGRAMS_BELL_H
 
@@ -19,22 +21,28 @@
 
 enum { PROGRAM_BELL_SILENT, PROGRAM_BELL_RUNG, PROGRAM_BELL_SLEEPS };
 
-// Makes the system call itself, since syscall() is simulated in a program. Returns true if the time
+// Makes a system call itself, since syscall() is simulated in a program. Returns true if its time
 // is over.
-static inline bool program_futex(uint32_t *word, long operation, long value,
-                                 const struct timespec *timeout)
+static inline bool program_system(long number, uint32_t *word, long operation, long value,
+                                  const struct timespec *timeout)
 {
 #if defined(__x86_64__)
     register long r10 __asm__("r10") = (long)timeout;
-    long result = SYS_futex;
+    long result = number;
     __asm__ volatile("syscall"
                      : "+a"(result)
                      : "D"(word), "S"(operation), "d"(value), "r"(r10)
                      : "rcx", "r11", "memory");
     return result == -ETIMEDOUT;
 #else
-    return syscall(SYS_futex, word, operation, value, timeout, NULL, 0) < 0 && errno == ETIMEDOUT;
+    return syscall(number, word, operation, value, timeout, NULL, 0) < 0 && errno == ETIMEDOUT;
 #endif
+}
+
+static inline bool program_futex(uint32_t *word, long operation, long value,
+                                 const struct timespec *timeout)
+{
+    return program_system(SYS_futex, word, operation, value, timeout);
 }
 
 // Rings a bell. Returns true if its waiter slept.
@@ -55,9 +63,14 @@ static inline bool program_bell_take(uint32_t *bell)
                                        __ATOMIC_SEQ_CST);
 }
 
-// Looks at a bell for a number of times. Returns as program_bell_take() does.
-static inline bool program_bell_look(uint32_t *bell, uint32_t looks)
+// Looks at a bell for a number of times, which may be 0. If the other side runs on the caller's
+// processor, it lets that run. Returns as program_bell_take() does.
+static inline bool program_bell_look(uint32_t *bell, uint32_t looks, bool is_beside)
 {
+    if (looks != 0 && is_beside) {
+        (void)program_system(SYS_sched_yield, NULL, 0, 0, NULL);
+        return program_bell_take(bell);
+    }
     for (uint32_t i = 0; i < looks; i++) {
         if (__atomic_load_n(bell, __ATOMIC_RELAXED) == PROGRAM_BELL_RUNG) {
             return program_bell_take(bell);

@@ -2,12 +2,13 @@
 // apps/programs/exchange.c - the turn changes hands: answers to threads, and waits for their calls.
 //
 // Who waits looks at its bell (programs/bell.h) for some time before it sleeps, as long as that
-// pays: on a machine without an idle processor, looks find nothing.
+// pays: while other processes have the processors, looks find nothing.
 #define _GNU_SOURCE
 #include "apps/programs/process.h"
 #include "programs/bell.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,15 +106,14 @@ const char *app__process_awaits(const app__process_t *process)
     return NULL;
 }
 
-static uint32_t looks_of(const app__spins_t *spins)
+static uint32_t looks_of(const app__process_t *process, const app__spins_t *spins)
 {
-    return spins->allowed && spins->rest == 0 ? SPINS : 0;
+    return process->may_spin && spins->rest == 0 ? SPINS : 0;
 }
 
-// Decides after an exchange whether both sides look at their bells in the next one.
-static void judge(app__process_t *process, bool slept)
+// Decides after an exchange whether a side looks at its bell in the next one.
+static void judge(app__spins_t *spins, bool slept)
 {
-    app__spins_t *const spins = &process->spins;
     if (spins->rest != 0) {
         spins->rest--;
         spins->credit = APP__SPINS_CREDIT;
@@ -127,18 +127,19 @@ static void judge(app__process_t *process, bool slept)
             spins->next_rest = SIM_MIN(spins->rest * 2, REST_MAX);
         }
     }
-    process->shared->spins = looks_of(spins);
 }
 
 app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
                               bool (*stops)(void *ctx), void *ctx)
 {
     uint32_t *const bell = &process->shared->bells[PROGRAM_BELL_OF_SIMULATOR];
-    if (program_bell_look(bell, looks_of(&process->spins))) {
-        judge(process, process->spins.answered_sleeper);
+    const int32_t *const processors = process->shared->processors;
+    const bool found = program_bell_look(bell, looks_of(process, &process->own_spins),
+                                         processors[0] == processors[1]);
+    judge(&process->own_spins, !found);
+    if (found) {
         return APP__TURN_CALL;
     }
-    judge(process, true);
     uint64_t waited_ms = 0;
     uint64_t awake_ms = 0; // the thread was awake then
     uint32_t look_ms = FIRST_LOOK_MS;
@@ -190,5 +191,7 @@ void app__process_answer(app__process_t *process, uint32_t bell, int control, in
     }
     shared->with_descriptor = descriptor >= 0;
     shared->bell = bell;
-    process->spins.answered_sleeper = program_bell_ring(&shared->bells[bell]);
+    shared->processors[0] = sched_getcpu();
+    shared->spins = looks_of(process, &process->thread_spins);
+    judge(&process->thread_spins, program_bell_ring(&shared->bells[bell]));
 }

@@ -54,8 +54,9 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
 {
     app__process_t *const made = sim_alloc(sizeof(*made));
     *made = (app__process_t){.control = -1, .memory = -1, .out = -1, .err = -1};
-    made->spins.allowed = sysconf(_SC_NPROCESSORS_ONLN) > 1;
-    made->spins.credit = APP__SPINS_CREDIT;
+    made->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    made->own_spins.credit = APP__SPINS_CREDIT;
+    made->thread_spins.credit = APP__SPINS_CREDIT;
     made->shared_bytes = sizeof(program_shared_t) + plan->host_count * sizeof(program_host_t);
     const int shared = memory_file("shared", made->shared_bytes, F_SEAL_SHRINK | F_SEAL_GROW);
     made->memory = memory_file("memory", MEMORY_FILE_BYTES, F_SEAL_SHRINK);

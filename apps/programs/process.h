@@ -13,21 +13,21 @@ typedef struct app__process app__process_t;
 
 #define APP__SPINS_CREDIT 8 // at the beginning, and after a rest
 
-// Whether it pays that both sides look at their bells before they sleep.
+// Whether it pays that one side looks at its bell before it sleeps.
 typedef struct app__spins {
-    bool allowed;          // the machine has several processors
-    int32_t credit;        // nobody looks without
-    uint32_t rest;         // exchanges until the next try; 0: both sides look
-    uint32_t next_rest;    // after that try
-    bool answered_sleeper; // the thread slept when it got the last answer
+    int32_t credit;     // it does not look without
+    uint32_t rest;      // exchanges until the next try; 0: it looks
+    uint32_t next_rest; // after that try
 } app__spins_t;
 
 struct app__process {
     pid_t pid;
-    bool is_child; // of this process; else of a process of the program
-    app__spins_t spins;
-    int control; // of the first thread, until that has it; -1: none
-    int memory;  // file of the process's pages
+    bool is_child;             // of this process; else of a process of the program
+    bool may_spin;             // the machine has several processors
+    app__spins_t own_spins;    // of the simulator
+    app__spins_t thread_spins; // of the thread that has the turn
+    int control;               // of the first thread, until that has it; -1: none
+    int memory;                // file of the process's pages
     program_shared_t *shared;
     size_t shared_bytes;
     struct app__mapping *mappings; // of pages of `memory`
