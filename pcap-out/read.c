@@ -352,6 +352,7 @@ static sim_err_t take_packet(pcap_out_reader_t *reader, size_t end, bool is_old,
                                      .captured_bytes = u32(reader, at + 12),
                                      .original_bytes = u32(reader, at + 16),
                                      .bytes = at + NG_PACKET_HEADER_BYTES};
+    frame->offset = reader->offset - 4 - end + (uint64_t)(frame->bytes - reader->block);
     frame->original_bytes = SIM_MAX(frame->original_bytes, frame->captured_bytes);
     if (frame->interface >= reader->interface_count || frame->captured_bytes == 0 ||
         frame->captured_bytes > end - 8 - NG_PACKET_HEADER_BYTES) {
@@ -456,7 +457,8 @@ sim_err_t pcap_out_reader_next(pcap_out_reader_t *reader, pcap_out_read_frame_t 
     const uint64_t units_per_s = reader->interfaces[0].units_per_s;
     const uint64_t units = u32(reader, at) * units_per_s + u32(reader, at + 4);
     *frame = (pcap_out_read_frame_t){.captured_bytes = u32(reader, at + 8),
-                                     .original_bytes = u32(reader, at + 12)};
+                                     .original_bytes = u32(reader, at + 12),
+                                     .offset = reader->offset};
     const sim_err_t error = set_time(reader, frame, units, message);
     if (error != SIM_OK) {
         return error;

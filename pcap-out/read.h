@@ -31,6 +31,7 @@ typedef struct pcap_out_read_frame {
     uint32_t interface; // number in the file, over all its sections
     sim_time_t time_ps; // since the reader's origin
     const uint8_t *bytes;
+    uint64_t offset; // of these bytes in the file, uncompressed
     uint32_t captured_bytes;
     uint32_t original_bytes;
     pcap_out_ng_way_t way;
