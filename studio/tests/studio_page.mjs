@@ -4,6 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
+import { data_steps } from "./studio_page_data.mjs";
 
 const require = createRequire(resolve("studio/page/package.json"));
 const { chromium } = require("playwright-core");
@@ -155,6 +156,8 @@ const ada = await visitor();
 const grace = await visitor();
 const password = "a long enough sentence";
 let first_run = 0;
+
+const data = data_steps({ ada, go, settled, check, picture, accessible, text_of, type_scenario, incast, first_run: () => first_run });
 
 const steps = {
     // The first start: a link that works once makes the administrator, who invites the others.
@@ -548,7 +551,6 @@ const steps = {
         check(/\.svg$/.test((await download).suggestedFilename()), "a figure is saved");
     },
 
-    // Packets that move over the network: recorded where asked for, with a time that one chooses, steps and kinds.
     // A run opens on the page that the program describes for its traffic; the page says what the program says.
     async pages() {
         await go(ada, "edit/library/collective");
@@ -592,86 +594,10 @@ const steps = {
         await ada.reload();
     },
 
-    async packets() {
-        await go(ada, `run/${first_run}?tab=packets`);
-        const record = ada.getByRole("button", { name: "Run again and record" });
-        await ada.locator(".map-canvas").or(record).first().waitFor();
-        if (await record.isVisible()) {
-            await record.click();
-            await ada.waitForFunction((old) => Number(/run\/(\d+)/.exec(location.hash)[1]) !== old, first_run);
-        }
-        await ada.locator(".map-canvas").waitFor();
-        await settled(ada);
-        check((await ada.locator(".key").allTextContents()).join().includes("PFC pauses"), "a legend names the kinds");
-        const told = () => text_of(ada, "p.muted.small:has-text('on links')");
-        const clock = () => text_of(ada, ".slider-row output");
-        check(/^\d+ on links: data \d/.test(await told()), `packets leave at first: ${await told()}`);
-        await ada.getByLabel("To the next packet").click();
-        check((await clock()) !== "0 ns", `a step goes on to the next packet: ${await clock()}`);
-        const picture_of = () => ada.locator(".map-canvas").evaluate((canvas) => canvas.toDataURL());
-        const before = await picture_of();
-        await ada.locator(".slider-row input[type=range]").focus();
-        await ada.keyboard.press("PageUp");
-        await ada.keyboard.press("PageUp");
-        await ada.waitForTimeout(100);
-        check((await picture_of()) !== before && (await told()).includes("ACKs"), `a later time has ACKs: ${await told()}`);
-        await picture(ada, "packets");
-        await accessible(ada, "packets");
-        await ada.getByRole("button", { name: "Play" }).click();
-        const from = await clock();
-        await ada.waitForTimeout(300);
-        await ada.getByRole("button", { name: "Stop", exact: true }).click();
-        const stopped = await clock();
-        check(stopped !== from, "time goes on while packets are played");
-        await ada.waitForTimeout(150);
-        check((await clock()) === stopped, "and stands after that");
-        // The pauses of the run stop ports for some of the time.
-        const counts = await ada.evaluate(async () => {
-            const slider = document.querySelector(".slider-row input");
-            const seen = [];
-            for (let value = 0; value <= 10000; value += 200) {
-                slider.value = String(value);
-                slider.dispatchEvent(new Event("input"));
-                seen.push(Number(/(\d+) ports stopped/.exec(document.body.innerText)[1]));
-            }
-            return seen;
-        });
-        check(Math.max(...counts) > 0 && Math.min(...counts) === 0, `ports are stopped for a time: ${counts}`);
-    },
-
-    // A timeline of flows, pauses and faults: a click tells of a slice, dragging chooses the time of all views.
-    async timeline() {
-        await go(ada, `run/${first_run}?tab=timeline`);
-        const place = ada.locator(".bars-place");
-        await place.locator("svg").waitFor();
-        const told = await place.getAttribute("aria-label");
-        check(/^Flow \d: host1 → host0/.test(told), `flows are told in words: ${told.slice(0, 80)}`);
-        await ada.waitForTimeout(200);
-        const names = async () => (await place.locator("svg text").allTextContents()).join(" ");
-        check(/host1 .*host8/.test(await names()) && (await names()).includes("->switch0"), `rows of hosts and stopped ports: ${await names()}`);
-        await picture(ada, "timeline");
-        await accessible(ada, "timeline");
-        // On a busy machine the drawing may still be on its way when it is clicked.
-        const link = ada.getByRole("link", { name: "Show the flow" });
-        let box = await place.boundingBox();
-        for (let tries = 0; tries < 40 && !(await link.isVisible()); tries++) {
-            box = await place.boundingBox();
-            await ada.mouse.click(box.x + 160, box.y + 18);
-            await ada.waitForTimeout(1000);
-        }
-        await link.waitFor();
-        await ada.mouse.move(box.x + 200, box.y + 60);
-        await ada.mouse.down();
-        await ada.mouse.move(box.x + 500, box.y + 60, { steps: 6 });
-        await ada.mouse.up();
-        await ada.waitForFunction(() => /from=\d+&to=\d+/.test(location.hash));
-        await ada.getByRole("button", { name: "Whole run" }).click();
-        await ada.getByLabel("Rows", { exact: true }).selectOption("pair");
-        await ada.waitForTimeout(200);
-        check((await names()).includes("host1 → host0"), `rows by pair: ${await names()}`);
-    },
-
     // Tables: arrow keys move, Enter opens, heads sort, edges and keys set widths, and long ones stay short in the page.
+    packets: data.packets,
+    timeline: data.timeline,
+
     async grids() {
         await go(ada, `query?runs=${first_run}&table=events`);
         await ada.waitForSelector(".grid-row");
@@ -771,31 +697,8 @@ const steps = {
         await ada.keyboard.press("Escape");
     },
 
-    async captures() {
-        await go(ada, `captures/${first_run}`);
-        await ada.waitForSelector(".grid-row");
-        await ada.locator(".grid-row").nth(3).click();
-        await ada.waitForSelector(".packet .layers details");
-        await ada.locator(".layer-field").nth(2).hover();
-        check((await ada.locator(".octet.on").count()) > 0, "the bytes of a field stand out");
-        await picture(ada, "captures");
-        await accessible(ada, "captures");
-        check((await ada.locator(".grid-row .badge").count()) === 0, "packets without a fault have no mark");
-        await ada.getByRole("button", { name: "Follow the queue pair" }).click();
-        await ada.getByRole("button", { name: "All packets" }).waitFor();
-        await ada.waitForSelector(".grid-row");
-        await ada.getByRole("button", { name: "All packets" }).click();
-        await ada.getByLabel("Filter (libpcap)").fill("udp porte 4791");
-        await ada.waitForSelector(".note.bad");
-        check((await ada.locator(".note.bad").count()) === 1, "a wrong filter is told");
-        await ada.getByLabel("Filter (libpcap)").fill("udp port 4791");
-        await ada.waitForSelector(".grid-row");
-        await ada.locator("summary", { hasText: "Conversations" }).click();
-        await ada.getByRole("button", { name: "Show packets" }).first().click();
-        await ada.waitForFunction(() => /^src host \S+ and dst host \S+ and udp src port \d+$/.test(document.querySelector("input.search").value));
-        await ada.waitForSelector(".grid-row");
-        check((await ada.locator(".tight-card .u-over").count()) === 1, "packets over time are drawn");
-    },
+    captures: data.captures,
+    sweep: data.sweep,
 
     async process() {
         await go(ada, `process?runs=${first_run}`);

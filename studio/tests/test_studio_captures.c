@@ -16,27 +16,40 @@
 #include <zlib.h>
 
 #include "kernel/bytes.h"
+#include "pcap-out/ng_file.h"
 #include "studio/server/data/import/import.h"
+#include "studio/server/data/import/table.h"
 #include "studio/server/data/packets/packet_file.h"
 
 static char folder[64];
 static uint64_t capture_bytes_max;
 
+enum { HEAD = 24, RECORD_HEAD = 16 }; // bytes of pcap's headers
+
 static size_t put_head(uint8_t *bytes, uint32_t magic, uint32_t link_type)
 {
-    memset(bytes, 0, STUDIO_PCAP_HEAD_BYTES);
+    memset(bytes, 0, HEAD);
     sim_put_le32(bytes, magic);
     sim_put_le32(bytes + 16, UINT32_MAX); // a snap length that is believed by nobody
     sim_put_le32(bytes + 20, link_type);
-    return STUDIO_PCAP_HEAD_BYTES;
+    return HEAD;
 }
 
 static size_t put_record(uint8_t *bytes, uint32_t captured, uint32_t size, uint32_t there)
 {
-    memset(bytes, 0, STUDIO_RECORD_HEAD_BYTES + there);
+    memset(bytes, 0, RECORD_HEAD + there);
     sim_put_le32(bytes + 8, captured);
     sim_put_le32(bytes + 12, size);
-    return STUDIO_RECORD_HEAD_BYTES + there;
+    return RECORD_HEAD + there;
+}
+
+static bool keep_folder; // for the caller of import_bytes, who removes it
+
+static void remove_folder(void)
+{
+    char command[128];
+    (void)snprintf(command, sizeof(command), "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0); // NOLINT(cert-env33-c)
 }
 
 // Imports one capture of these bytes; what the import says of it.
@@ -60,9 +73,9 @@ static json_t *import_bytes(const char *name, const uint8_t *bytes, size_t size)
         studio_import_captures(folder, folder, captures, &progress, &rows, &message);
     ck_assert_msg(code == SIM_OK, "%s", message.text);
     ck_assert_uint_eq(json_array_size(captures), 1);
-    char command[128];
-    (void)snprintf(command, sizeof(command), "rm -rf %s", folder);
-    ck_assert_int_eq(system(command), 0); // NOLINT(cert-env33-c)
+    if (!keep_folder) {
+        remove_folder();
+    }
     return captures;
 }
 
@@ -81,27 +94,110 @@ static void ends(const uint8_t *bytes, size_t size, json_int_t packets, const ch
 START_TEST(lies_end_in_a_message)
 {
     static uint8_t bytes[4096];
-    ends(bytes, 0, 0, "too short");
-    ends(bytes, 24, 0, "no capture");
+    ends(bytes, 0, 0, "the file is empty");
+    ends(bytes, 24, 0, "does not begin like a capture");
     size_t size = put_head(bytes, 0xa1b23c4d, 1);
     ends(bytes, size, 0, NULL);
-    ends(bytes, size - 1, 0, "too short");
+    ends(bytes, size - 1, 0, "ends in its header");
     size += put_record(bytes + size, 60, 60, 60);
     ends(bytes, size, 1, NULL);
-    ends(bytes, size - 1, 0, "ends within packet 1");
+    ends(bytes, size - 1, 0, "ends within a frame");
     ends(bytes, 24 + 7, 0, "ends within");
     put_record(bytes + size, UINT32_MAX, UINT32_MAX, 60);
-    ends(bytes, size + 76, 1, "says 4294967295 bytes");
-    put_record(bytes + size, 61, 60, 60);
-    ends(bytes, size + 76, 1, "says 60 bytes, of which 61");
+    ends(bytes, size + 76, 1, "impossible length");
     put_record(bytes + size, 0, 0, 60);
-    ends(bytes, size + 76, 1, "says 0 bytes");
+    ends(bytes, size + 76, 1, "impossible length");
     put_record(bytes + size, 1000, 1500, 60);
-    ends(bytes, size + 76, 1, "ends within packet 2");
+    ends(bytes, size + 76, 1, "ends within a frame");
     put_head(bytes, 0xa1b23c4d, 113);
     ends(bytes, size, 0, "link type 113");
     put_head(bytes, 0x0a0d0d0a, 1);
-    ends(bytes, size, 0, "pcapng");
+    ends(bytes, size, 0, "unknown byte order");
+}
+END_TEST
+
+// Writes the frames of a small fabric: host0 sends, leaf0 receives the frame and drops it.
+static void write_fabric(const char *path)
+{
+    sim_message_t message = {.text = ""};
+    pcap_out_ng_t *file = NULL;
+    uint8_t bytes[60] = {0};
+    ck_assert_int_eq(pcap_out_ng_open(path, "test", "", &file, &message), SIM_OK);
+    const pcap_out_ng_interface_t sender = {.name = "host0->leaf0",
+                                            .description = "",
+                                            .resolution = 9};
+    const pcap_out_ng_interface_t receiver = {.name = "leaf0->host0",
+                                              .description = "",
+                                              .resolution = 9};
+    const uint32_t from = pcap_out_ng_interface(file, &sender);
+    const uint32_t to = pcap_out_ng_interface(file, &receiver);
+    pcap_out_ng_packet_t packet = {.interface = from,
+                                   .time_ps = 1500,
+                                   .bytes = bytes,
+                                   .captured_bytes = 60,
+                                   .original_bytes = 60,
+                                   .way = PCAP_OUT_NG_SENT};
+    pcap_out_ng_packet(file, &packet);
+    packet.interface = to;
+    packet.time_ps = 3250;
+    packet.way = PCAP_OUT_NG_RECEIVED;
+    packet.comments[0] = "dropped: shared buffer full, queue 412 KB";
+    packet.comment_count = 1;
+    pcap_out_ng_packet(file, &packet);
+    ck_assert_int_eq(pcap_out_ng_close(file, &message), SIM_OK);
+}
+
+START_TEST(captures_of_the_fabric_have_ports_and_notes)
+{
+    uint8_t bytes[4096];
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/tmp/test_studio_fabric.%d", (int)getpid());
+    write_fabric(path);
+    FILE *const stream = fopen(path, "rb");
+    ck_assert_ptr_nonnull(stream);
+    const size_t size = fread(bytes, 1, sizeof(bytes), stream);
+    fclose(stream);
+    unlink(path);
+    keep_folder = true;
+    json_t *const captures = import_bytes("x.pcapng", bytes, size);
+    keep_folder = false;
+    const json_t *const capture = json_array_get(captures, 0);
+    ck_assert_int_eq(json_integer_value(json_object_get(capture, "packets")), 2);
+    ck_assert_int_eq(json_integer_value(json_object_get(capture, "interfaces")), 2);
+    ck_assert_int_eq(json_integer_value(json_object_get(capture, "notes")), 1);
+    json_decref(captures);
+    char table_path[96];
+    sim_message_t message = {.text = ""};
+    studio_table_t *table = NULL;
+    (void)snprintf(table_path, sizeof(table_path), "%s/packets.table", folder);
+    ck_assert_msg(studio_table_open(table_path, &table, &message) == SIM_OK, "%s", message.text);
+    static const struct {
+        uint64_t row;
+        const char *column;
+        const char *text;
+    } cells[] = {
+        {0, "port", "host0->leaf0"},
+        {0, "way", "sent"},
+        {1, "port", "leaf0->host0"},
+        {1, "way", "received"},
+        {1, "note", "dropped: shared buffer full"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(cells); i++) {
+        const size_t column = studio_table_find(table, cells[i].column);
+        ck_assert_str_eq(studio_table_cell(table, column, cells[i].row).text, cells[i].text);
+    }
+    const size_t time = studio_table_find(table, "time_ns");
+    ck_assert_double_eq(studio_table_cell(table, time, 0).real, 1.5);
+    ck_assert_double_eq(studio_table_cell(table, time, 1).real, 3.25);
+    studio_table_close(table);
+    remove_folder();
+    for (size_t cut = 1; cut < size;
+         cut += 3) { // a cut file gives its whole frames and one message
+        json_t *const some = import_bytes("x.pcapng", bytes, cut);
+        ck_assert_int_lt(json_integer_value(json_object_get(json_array_get(some, 0), "packets")),
+                         3);
+        json_decref(some);
+    }
 }
 END_TEST
 
@@ -145,8 +241,7 @@ END_TEST
 START_TEST(a_gzip_bomb_ends_at_its_limit)
 {
     enum { RECORDS = 64, RECORD = 16000 };
-    const size_t most =
-        STUDIO_PCAP_HEAD_BYTES + (size_t)RECORDS * (STUDIO_RECORD_HEAD_BYTES + RECORD);
+    const size_t most = HEAD + (size_t)RECORDS * (RECORD_HEAD + RECORD);
     uint8_t *const bytes = sim_alloc(most);
     uint8_t *const packed = sim_alloc(most);
     size_t size = put_head(bytes, 0xa1b23c4d, 1);
@@ -169,7 +264,7 @@ START_TEST(a_gzip_bomb_ends_at_its_limit)
     capture_bytes_max = 0;
     const json_t *const capture = json_array_get(captures, 0);
     ck_assert_int_eq(json_integer_value(json_object_get(capture, "packets")),
-                     100000 / (RECORD + (int)STUDIO_RECORD_HEAD_BYTES));
+                     100000 / (RECORD + RECORD_HEAD));
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(capture, "message")),
                                  "more than 100000 bytes uncompressed"));
     json_decref(captures);
@@ -249,5 +344,6 @@ START_TEST(filters_look_no_name_up)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(lies_end_in_a_message),
+           CHECK_TEST(captures_of_the_fabric_have_ports_and_notes),
            CHECK_TEST(compressed_ones_are_cut_where_they_are_damaged),
            CHECK_TEST(a_gzip_bomb_ends_at_its_limit), CHECK_TEST(filters_look_no_name_up))

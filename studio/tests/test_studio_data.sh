@@ -76,6 +76,7 @@ observe:
 captures:
   - {ports: leaf0->host0, file: a.pcap.gz}
   - {ports: host4->leaf1, snaplen: 64, file: b.pcap}
+  - {fabric: c.pcapng, snaplen: 128}
 YAML
 order=$(jq -n --rawfile yaml "$work/run.yaml" '{name: "storm", yaml: $yaml, seeds: [1, 2, 3]}')
 answer=$(post runs "$order")
@@ -149,7 +150,8 @@ get "runs/$a/map?metric=pause&frames=10" | jq -e '.ports["host4->leaf1"] | max >
     fail "no pause of host4"
 
 # -- captures
-get "runs/$a/captures" | jq -e '[.captures[].file] == ["a.pcap.gz", "b.pcap"]' >/dev/null || fail "captures"
+get "runs/$a/captures" | jq -e '[.captures[].file] == ["a.pcap.gz", "b.pcap", "c.pcapng"]' >/dev/null ||
+    fail "captures"
 all=$(get "runs/$a/captures/a.pcap.gz?limit=1" | jq .matched)
 some=$(get "runs/$a/captures/a.pcap.gz?limit=1&filter=src%20host%20host4" | jq .matched)
 [ "$some" -gt 0 ] && [ "$some" -lt "$all" ] || fail "filter: $some of $all"
@@ -170,9 +172,26 @@ get "runs/$a/captures/b.pcap/1" | jq -e '.captured == 64 and (.message | contain
 get "runs/$a/captures/a.pcap.gz/follow?n=1" |
     jq -e '([.packets[].direction] | unique) == ["<", ">"] and ([.packets[] | select(.gap)] | length) == 0' \
         >/dev/null || fail "follow"
+# The fabric's pcapng: ports, directions and comments as filters; a packet hop by hop; utilisation.
+fabric=runs/$a/captures/c.pcapng
+told=$(get "runs/$a/captures" | jq -c '.captures[2]')
+jq -e '.interfaces == 40 and .notes > 0 and .cut == false' <<<"$told" >/dev/null || fail "the fabric: $told"
+get "$fabric?limit=5&port=leaf1-%3Espine0&way=sent" |
+    jq -e '.matched > 100 and ([.packets[] | .port + .way] | unique) == ["leaf1->spine0sent"]' >/dev/null ||
+    fail "frames of a port"
+marked=$(get "$fabric?limit=5&note=marked")
+jq -e '.matched > 0 and all(.packets[]; .note | startswith("marked"))' <<<"$marked" >/dev/null ||
+    fail "frames with a comment: $marked"
+n=$(get "$fabric?limit=1&port=host4-%3Eleaf1&way=sent" | jq '.packets[0].n')
+hops=$(get "$fabric/follow?n=$n&hops=1" | jq -r '[.packets[].port] | join(" ")')
+links="leaf1->spine0 spine0->leaf1 spine0->leaf0 leaf0->spine0"
+is "hop by hop" "host4->leaf1 leaf1->host4 $links leaf0->host0 host0->leaf0" "$hops"
+map=$(get "runs/$a/map?metric=utilisation&frames=10")
+jq -e '.source == "capture" and .most > 0.5 and .most < 1.1' <<<"$map" >/dev/null ||
+    fail "utilisation from a capture: $(jq -c '[.source, .most]' <<<"$map")"
 time=$(jq .time_ns <<<"$packet")
 get "runs/$a/captures/-/find?time_ns=$time&src=host4&dst=host0" |
-    jq -e '.file == "a.pcap.gz" or .file == "b.pcap"' >/dev/null || fail "find"
+    jq -e '.file | IN("a.pcap.gz", "b.pcap", "c.pcapng")' >/dev/null || fail "find"
 for path in 'captures/..%2f..%2fscenario.yaml' 'captures/%2e%2e' 'captures/a.pcap.gz/0' \
     'captures/a.pcap.gz/999999'; do
     code=$(curl -s -o /dev/null -w '%{http_code}' -b "$work/admin.jar" "$api/runs/$a/$path")

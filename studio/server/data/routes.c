@@ -94,7 +94,9 @@ static const studio_parameter_t map_parameters[] = {
 static const studio_parameter_t packets_parameters[] = {
     RUN, {"file", STUDIO_IN_PATH, "string", true, "name of the capture"},
     QUERY("filter", "string", "filter in libpcap's language, which may name the run's hosts"),
-    QUERY("qp", "integer", "number of a queue pair"), QUERY("src_port", "integer", "UDP source port of the packets"), RANGE,
+    QUERY("qp", "integer", "number of a queue pair"), QUERY("src_port", "integer", "UDP source port of the packets"),
+    QUERY("port", "string", "name of the port that captured the frames"), QUERY("way", "string", "sent or received: what that port did"),
+    QUERY("note", "string", "text in the comments on frames, such as dropped"), RANGE,
     QUERY("bins", "integer", "counts of matching packets in this many equal parts of from_ns to to_ns, at most 1000"),
     QUERY("limit", "integer", "largest number of packets"), QUERY("offset", "integer", "number of packets to skip"), END};
 static const studio_parameter_t packet_parameters[] = {
@@ -106,7 +108,8 @@ static const studio_parameter_t find_parameters[] = {
     QUERY("psn", "integer", "packet sequence number"), QUERY("bytes", "integer", "size of the frame, in bytes"), END};
 static const studio_parameter_t follow_parameters[] = {
     RUN, {"file", STUDIO_IN_PATH, "string", true, "name of the capture"},
-    QUERY("n", "integer", "number of a packet of the conversation"), END};
+    QUERY("n", "integer", "number of a packet of the conversation"),
+    QUERY("hops", "integer", "1: returns the frames of this packet at all ports instead"), END};
 static const studio_parameter_t analysis_parameters[] = {
     RUNS, BODY("steps", "array", true, "the steps, as docs/studio.md describes them"), END};
 static const studio_parameter_t check_parameters[] = {
@@ -149,7 +152,7 @@ const studio_route_t studio_data_routes[] = {
      "{file, packets, matched, bins?}", studio_handle_packets, 0},
     {"GET", "/api/v1/runs/{run}/captures/{file}/find", V, "Finds the packet of an event", find_parameters, NULL,
      "{file, n, time_ns, apart_ns, exact}", studio_handle_packet_find, 0},
-    {"GET", "/api/v1/runs/{run}/captures/{file}/follow", V, "Returns the packets of a queue pair's conversation", follow_parameters, NULL,
+    {"GET", "/api/v1/runs/{run}/captures/{file}/follow", V, "Returns the packets of a queue pair, or one packet's hops", follow_parameters, NULL,
      "{a, b, packets, more}", studio_handle_packet_follow, 0},
     {"GET", "/api/v1/runs/{run}/captures/{file}/{packet}", V, "Returns the layers and bytes of a packet", packet_parameters, NULL,
      "{n, layers, hex, message, flow_id, previous, next}", studio_handle_packet, 0},

@@ -95,6 +95,7 @@ export interface Run {
     progress?: number | null;
     eta_s?: number | null;
     live?: Live | null;
+    values?: Record<string, number>; // of the columns that were asked for
 }
 
 export interface Runs {
@@ -294,7 +295,7 @@ export interface SeriesAnswer {
 export interface MapAnswer {
     metric: string;
     unit: string;
-    source: "series" | "events" | "totals";
+    source: "series" | "events" | "capture" | "totals";
     from_ns: number;
     to_ns: number;
     time_ns: number[];
@@ -306,6 +307,9 @@ export interface MapAnswer {
 export interface Packet {
     n: number;
     time_ns: number;
+    port: string; // that captured the frame; in pcap files, the sender of the frame on the link
+    way: "sent" | "received" | null; // null: the file does not say
+    note: string | null; // of comments on the frame: "dropped: shared buffer full"
     source: string;
     destination: string;
     kind: string;
@@ -332,6 +336,7 @@ export interface PacketField {
 
 export interface PacketDetail {
     n: number;
+    way: Packet["way"];
     time_ns: number;
     bytes: number;
     captured: number;

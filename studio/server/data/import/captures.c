@@ -3,6 +3,7 @@
 //
 // A damaged capture is imported up to the damage, with a message. File contents never decide how
 // much memory is used; uncompressed copies are limited to STUDIO_CAPTURE_BYTES_MAX.
+#include "pcap-out/read.h"
 #include "studio/server/data/import/import.h"
 #include "studio/server/data/import/table.h"
 #include "studio/server/data/packets/packet_file.h"
@@ -17,12 +18,15 @@
 
 #define FILES_MAX 1000u
 #define PACKETS_MAX UINT64_C(20000000) // of one capture
+#define NOTE_BYTES_MAX (UINT64_C(64) << 20)
+#define UNPACKED_AT_ONCE 65536u
 
 typedef enum packet_column {
     COLUMN_FILE,
     COLUMN_N,
     COLUMN_TIME,
     COLUMN_PORT,
+    COLUMN_WAY,
     COLUMN_KIND,
     COLUMN_SRC,
     COLUMN_DST,
@@ -34,6 +38,7 @@ typedef enum packet_column {
     COLUMN_BYTES,
     COLUMN_CAPTURED,
     COLUMN_OFFSET,
+    COLUMN_NOTE,
     COLUMN_COUNT,
 } packet_column_t;
 
@@ -46,7 +51,8 @@ static const struct {
     {"file", "", "name of the capture that has the packet", STUDIO_TEXT},
     {"n", "", "number of the packet in its capture, from 1", STUDIO_NUMBER},
     {"time_ns", "ns", "time at which the packet was captured", STUDIO_NUMBER},
-    {"port", "", "port that sent it on this link, by its MAC address", STUDIO_TEXT},
+    {"port", "", "port that captured the frame; in pcap files, the port that sent it", STUDIO_TEXT},
+    {"way", "", "whether the port sent or received the frame (pcapng)", STUDIO_TEXT},
     {"kind", "", "opcode of the packet, or its kind, such as PFC", STUDIO_TEXT},
     {"src", "", "host or address that sent the packet", STUDIO_TEXT},
     {"dst", "", "host or address that receives the packet", STUDIO_TEXT},
@@ -57,59 +63,23 @@ static const struct {
     {"priority", "", "traffic class, from the VLAN tag or the pause frame", STUDIO_NUMBER},
     {"bytes", "bytes", "size of the frame, in bytes", STUDIO_NUMBER},
     {"captured", "bytes", "bytes of the frame that are in the file", STUDIO_NUMBER},
-    {"offset", "", "position of the packet in the uncompressed file", STUDIO_NUMBER},
+    {"offset", "", "position of the frame's first byte in the uncompressed file", STUDIO_NUMBER},
+    {"note", "", "comment on the frame, up to its first comma, such as a drop", STUDIO_TEXT},
 };
 
 typedef struct reader {
-    gzFile stream;
-    FILE *copy; // uncompressed copy; NULL: the capture was not compressed
-    uint64_t offset;
-    studio_pcap_t pcap;
     studio_names_t *names;
     studio_table_writer_t *writer;
     studio_progress_t *progress;
     const char *file;
+    uint64_t bytes; // of the uncompressed file
     uint64_t packets;
+    uint64_t said; // packets with comments
+    uint32_t interfaces;
     int64_t first_ns;
     int64_t last_ns;
     sim_message_t trouble;
 } reader_t;
-
-// Reads bytes. Returns SIM_ERR_INVALID at the end of the file; may_end: an end here is no damage,
-// so `trouble` stays empty.
-static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_end)
-{
-    const int count = size > 0 ? gzread(reader->stream, bytes, size) : 0;
-    const int64_t have = SIM_MAX(count, 0);
-    SIM_CHECK(have <= (int64_t)size);
-    reader->offset += (uint64_t)have;
-    if (reader->copy != NULL && have > 0 &&
-        fwrite(bytes, 1, (size_t)have, reader->copy) != (size_t)have) {
-        return sim_fail(&reader->trouble, SIM_ERR_IO,
-                        "there is no room for the uncompressed copy: %s", strerror(errno));
-    }
-    if (have == (int64_t)size) {
-        const uint64_t wanted = reader->progress->capture_bytes_max;
-        const uint64_t most = wanted > 0 ? wanted : STUDIO_CAPTURE_BYTES_MAX;
-        if (reader->copy != NULL && reader->offset > most) {
-            return sim_fail(&reader->trouble, SIM_ERR_INVALID,
-                            "the capture has more than %" PRIu64
-                            " bytes uncompressed; the rest is left out",
-                            most);
-        }
-        return SIM_OK;
-    }
-    if (count < 0) {
-        int code = 0;
-        return sim_fail(&reader->trouble, SIM_ERR_INVALID, "the capture is damaged: %.200s",
-                        gzerror(reader->stream, &code));
-    }
-    if (have == 0 && may_end) {
-        return SIM_ERR_INVALID;
-    }
-    return sim_fail(&reader->trouble, SIM_ERR_INVALID, "the file ends within packet %" PRIu64,
-                    reader->packets + 1);
-}
 
 static void put_name(reader_t *reader, packet_column_t column, const char *address)
 {
@@ -121,10 +91,6 @@ static void put_name(reader_t *reader, packet_column_t column, const char *addre
 static void put_addresses(reader_t *reader, const studio_brief_t *brief)
 {
     char text[64];
-    const uint8_t *const mac = brief->source_mac;
-    (void)snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-                   mac[3], mac[4], mac[5]);
-    put_name(reader, COLUMN_PORT, text);
     if (brief->has_ip) {
         studio_packet_address(brief->source_ip, brief->ipv6, text);
         put_name(reader, COLUMN_SRC, text);
@@ -138,68 +104,147 @@ static void put_addresses(reader_t *reader, const studio_brief_t *brief)
     }
 }
 
-static sim_err_t put_packet(reader_t *reader, const studio_record_t *record, const uint8_t *bytes,
-                            sim_message_t *message)
+// Puts the interface of the frame, or the port that a pcap file shows by the sender's MAC address.
+static void put_port(reader_t *reader, const pcap_out_reader_t *file,
+                     const pcap_out_read_frame_t *frame, const studio_brief_t *brief)
+{
+    static const char *const ways[] = {"", "received", "sent"};
+    const char *const name = pcap_out_reader_interface(file, frame->interface)->name;
+    if (name[0] == '\0') {
+        char text[64];
+        const uint8_t *const mac = brief->source_mac;
+        (void)snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+                       mac[3], mac[4], mac[5]);
+        put_name(reader, COLUMN_PORT, text);
+    } else {
+        studio_table_put_text(reader->writer, COLUMN_PORT, name, strlen(name));
+    }
+    if (frame->way < SIM_COUNT_OF(ways) && frame->way != PCAP_OUT_NG_UNKNOWN) {
+        studio_table_put_text(reader->writer, COLUMN_WAY, ways[frame->way],
+                              strlen(ways[frame->way]));
+    }
+}
+
+// Puts the comments up to their first commas: the rest says values of the one frame. After
+// NOTE_BYTES_MAX of different texts, only their first words are kept.
+static void put_note(reader_t *reader, const pcap_out_read_frame_t *frame)
+{
+    const bool is_full = studio_table_writer_text_bytes(reader->writer) > NOTE_BYTES_MAX;
+    char text[512];
+    size_t size = 0;
+    for (uint32_t i = 0; i < frame->comment_count; i++) {
+        const char *const comment = frame->comments[i];
+        const size_t length = SIM_MIN(strcspn(comment, is_full ? ":" : ",\n"), sizeof(text) / 4);
+        if (size + length + 2 <= sizeof(text)) {
+            size += size > 0 ? (size_t)snprintf(text + size, 3, "; ") : 0;
+            memcpy(text + size, comment, length);
+            size += length;
+        }
+    }
+    if (frame->comment_count > 0) {
+        studio_table_put_text(reader->writer, COLUMN_NOTE, text, size);
+        reader->said++;
+    }
+}
+
+// Puts the time since the start of a simulation, in ps for pcapng, or since 1970. Returns it in ns.
+static int64_t put_time(reader_t *reader, const pcap_out_reader_t *file,
+                        const pcap_out_read_frame_t *frame)
+{
+    const int64_t origin_ns = (int64_t)pcap_out_reader_origin_s(file) * INT64_C(1000000000);
+    const int64_t time_ns = origin_ns + (int64_t)(frame->time_ps / SIM_PS_PER_NS);
+    if (origin_ns == 0 && frame->time_ps % SIM_PS_PER_NS != 0 && frame->time_ps <= INT64_MAX) {
+        studio_table_put_decimal(reader->writer, COLUMN_TIME, (int64_t)frame->time_ps, 3);
+    } else {
+        studio_table_put_decimal(reader->writer, COLUMN_TIME, time_ns, 0);
+    }
+    return time_ns;
+}
+
+static sim_err_t put_packet(reader_t *reader, const pcap_out_reader_t *file,
+                            const pcap_out_read_frame_t *frame, sim_message_t *message)
 {
     studio_table_writer_t *const writer = reader->writer;
     studio_brief_t brief;
-    studio_packet_brief(bytes, record->captured, &brief);
-    reader->first_ns = reader->packets == 0 ? record->time_ns : reader->first_ns;
-    reader->last_ns = record->time_ns;
+    studio_packet_brief(frame->bytes, frame->captured_bytes, &brief);
+    reader->last_ns = put_time(reader, file, frame);
+    reader->first_ns = reader->packets == 0 ? reader->last_ns : reader->first_ns;
     const int64_t number = (int64_t)++reader->packets;
     studio_table_put_text(writer, COLUMN_FILE, reader->file, strlen(reader->file));
     studio_table_put_decimal(writer, COLUMN_N, number, 0);
-    studio_table_put_decimal(writer, COLUMN_TIME, record->time_ns, 0);
     studio_table_put_text(writer, COLUMN_KIND, brief.kind, strlen(brief.kind));
+    put_port(reader, file, frame, &brief);
     put_addresses(reader, &brief);
     if (brief.has_bth) {
         studio_table_put_decimal(writer, COLUMN_QP, brief.qp, 0);
         studio_table_put_decimal(writer, COLUMN_PSN, brief.psn, 0);
     }
-    studio_table_put_decimal(writer, COLUMN_BYTES, record->bytes, 0);
-    studio_table_put_decimal(writer, COLUMN_CAPTURED, record->captured, 0);
-    studio_table_put_decimal(writer, COLUMN_OFFSET, (int64_t)record->offset, 0);
+    studio_table_put_decimal(writer, COLUMN_BYTES, frame->original_bytes, 0);
+    studio_table_put_decimal(writer, COLUMN_CAPTURED, frame->captured_bytes, 0);
+    studio_table_put_decimal(writer, COLUMN_OFFSET, (int64_t)frame->offset, 0);
+    put_note(reader, frame);
     return studio_table_end_row(writer, message);
 }
 
-static sim_err_t read_packets(reader_t *reader, sim_message_t *message)
+// Keeps the reader's message without the path in front of it, which is the server's own.
+static void refuse(reader_t *reader, const char *path, const sim_message_t *message)
 {
-    uint8_t *const bytes = sim_alloc(STUDIO_PACKET_BYTES_MAX);
-    sim_err_t result = SIM_OK;
-    uint64_t told = 0;
-    if (take(reader, bytes, STUDIO_PCAP_HEAD_BYTES, true) != SIM_OK) {
+    const size_t before = strlen(path);
+    const bool has_path =
+        strncmp(message->text, path, before) == 0 && strncmp(message->text + before, ": ", 2) == 0;
+    (void)sim_fail(&reader->trouble, SIM_ERR_INVALID, "%s",
+                   has_path ? message->text + before + 2 : "the capture cannot be read");
+}
+
+// Reads the next frame; returns false at the end of the file, and at its first damage, which
+// `trouble` then says.
+static bool next_frame(reader_t *reader, pcap_out_reader_t *file, const char *path,
+                       pcap_out_read_frame_t *frame)
+{
+    sim_message_t message = {.text = ""};
+    bool is_end = false;
+    if (pcap_out_reader_next(file, frame, &is_end, &message) != SIM_OK) {
+        refuse(reader, path, &message);
+        return false;
+    }
+    if (!is_end && frame->captured_bytes > STUDIO_PACKET_BYTES_MAX) {
         (void)sim_fail(&reader->trouble, SIM_ERR_INVALID,
-                       "no capture: the file is too short, or damaged");
-    } else if (studio_pcap_head(bytes, STUDIO_PCAP_HEAD_BYTES, &reader->pcap, &reader->trouble) ==
-               SIM_OK) {
-        while (result == SIM_OK) {
-            studio_record_t record = {.offset = reader->offset};
-            if (take(reader, bytes, STUDIO_RECORD_HEAD_BYTES, true) != SIM_OK ||
-                studio_pcap_record(&reader->pcap, bytes, &record, &reader->trouble) != SIM_OK ||
-                take(reader, bytes, record.captured, false) != SIM_OK) {
-                break;
-            }
-            if (reader->packets == PACKETS_MAX) {
-                (void)sim_fail(
-                    &reader->trouble, SIM_ERR_INVALID,
-                    "the capture has more than 20 million packets; the rest is left out");
-                break;
-            }
-            result = put_packet(reader, &record, bytes, message);
-            if (reader->packets % 4096 == 0) {
-                atomic_fetch_add(&reader->progress->rows, 4096);
-                const z_off_t at = gzoffset(reader->stream);
-                if (at > 0 && (uint64_t)at > told) {
-                    atomic_fetch_add(&reader->progress->bytes_done, (uint64_t)at - told);
-                    told = (uint64_t)at;
-                }
-                if (atomic_load(&reader->progress->stop)) {
-                    result = sim_fail(message, SIM_ERR_STATE, "the import was stopped");
-                }
+                       "frame %" PRIu64 " has %" PRIu32 " bytes, expected at most %u",
+                       reader->packets + 1, frame->captured_bytes, STUDIO_PACKET_BYTES_MAX);
+        return false;
+    }
+    if (!is_end && reader->packets == PACKETS_MAX) {
+        (void)sim_fail(&reader->trouble, SIM_ERR_INVALID,
+                       "the capture has more than 20 million packets; the rest is left out");
+        return false;
+    }
+    return !is_end;
+}
+
+static sim_err_t read_packets(reader_t *reader, const char *path, sim_message_t *message)
+{
+    pcap_out_reader_t *file = NULL;
+    pcap_out_read_frame_t frame;
+    sim_message_t refused = {.text = ""};
+    sim_err_t result = SIM_OK;
+    uint64_t done = 0;
+    if (pcap_out_reader_open(path, &file, &refused) != SIM_OK) {
+        refuse(reader, path, &refused);
+        return SIM_OK;
+    }
+    while (result == SIM_OK && next_frame(reader, file, path, &frame)) {
+        result = put_packet(reader, file, &frame, message);
+        if (reader->packets % 4096 == 0) {
+            atomic_fetch_add(&reader->progress->rows, 4096);
+            atomic_fetch_add(&reader->progress->bytes_done, frame.offset - done);
+            done = frame.offset;
+            if (atomic_load(&reader->progress->stop)) {
+                result = sim_fail(message, SIM_ERR_STATE, "the import was stopped");
             }
         }
     }
-    sim_free(bytes);
+    reader->interfaces = pcap_out_reader_interface_count(file);
+    pcap_out_reader_close(file);
     return result;
 }
 
@@ -213,11 +258,57 @@ static bool is_compressed(const char *path)
     return compressed;
 }
 
+// Unpacks a compressed capture up to its damage or limit, which `trouble` then says.
+static sim_err_t unpack(reader_t *reader, const char *path, const char *copy_path,
+                        sim_message_t *message)
+{
+    const uint64_t wanted = reader->progress->capture_bytes_max;
+    const uint64_t most = wanted > 0 ? wanted : STUDIO_CAPTURE_BYTES_MAX;
+    const gzFile stream = gzopen(path, "rbe");
+    FILE *const copy = fopen(copy_path, "wbe");
+    uint8_t *const bytes = sim_alloc(UNPACKED_AT_ONCE);
+    sim_err_t result = SIM_OK;
+    uint64_t size = 0;
+    int count = 0;
+    if (stream == NULL || copy == NULL) {
+        result = sim_fail(message, SIM_ERR_IO, "%s: %s", copy_path, strerror(errno));
+    }
+    while (result == SIM_OK && size < most &&
+           (count = gzread(stream, bytes, (unsigned)SIM_MIN(UNPACKED_AT_ONCE, most - size))) > 0) {
+        size += (uint64_t)count;
+        if (fwrite(bytes, 1, (size_t)count, copy) != (size_t)count) {
+            result = sim_fail(message, SIM_ERR_IO,
+                              "there is no room for an uncompressed capture: %s", strerror(errno));
+        } else if (atomic_load(&reader->progress->stop)) {
+            result = sim_fail(message, SIM_ERR_STATE, "the import was stopped");
+        }
+    }
+    int code = Z_OK;
+    const char *const why = stream != NULL ? gzerror(stream, &code) : "";
+    if (code != Z_OK && code != Z_STREAM_END) {
+        (void)sim_fail(&reader->trouble, SIM_ERR_INVALID, "the capture is damaged: %.200s",
+                       code == Z_BUF_ERROR ? "the file ends too early" : why);
+    } else if (size >= most && gzgetc(stream) >= 0) {
+        (void)sim_fail(
+            &reader->trouble, SIM_ERR_INVALID,
+            "the capture has more than %" PRIu64 " bytes uncompressed; the rest is left out", most);
+    }
+    if (copy != NULL && fclose(copy) != 0 && result == SIM_OK) {
+        result = sim_fail(message, SIM_ERR_IO, "%s: %s", copy_path, strerror(errno));
+    }
+    if (stream != NULL) {
+        (void)gzclose(stream);
+    }
+    sim_free(bytes);
+    return result;
+}
+
 static json_t *told_of(const reader_t *reader, const char *copy)
 {
-    json_t *const told =
-        json_pack("{s:s,s:I,s:I,s:b}", "file", reader->file, "packets", (json_int_t)reader->packets,
-                  "bytes", (json_int_t)reader->offset, "cut", reader->trouble.text[0] != '\0');
+    json_t *const told = json_pack(
+        "{s:s,s:I,s:I,s:b,s:I,s:I}", "file", reader->file, "packets", (json_int_t)reader->packets,
+        "bytes", (json_int_t)reader->bytes, "cut", reader->trouble.text[0] != '\0', "interfaces",
+        (json_int_t)reader->interfaces, "notes", (json_int_t)reader->said);
     if (told != NULL && reader->packets > 0) {
         json_object_set_new(told, "from_ns", json_integer(reader->first_ns));
         json_object_set_new(told, "to_ns", json_integer(reader->last_ns));
@@ -237,26 +328,20 @@ static sim_err_t import_file(reader_t *reader, const char *path, const char *ind
     char *const copy = sim_format("capture-%zu.pcap", json_array_size(captures));
     char *const copy_path = sim_format("%s/%s", index, copy);
     const bool compressed = is_compressed(path);
-    reader->stream = gzopen(path, "rbe");
-    reader->copy = compressed ? fopen(copy_path, "wbe") : NULL;
-    reader->offset = reader->packets = 0;
+    const char *const plain = compressed ? copy_path : path;
+    struct stat status = {.st_size = 0};
+    reader->packets = reader->said = 0;
+    reader->interfaces = 0;
     reader->trouble.text[0] = '\0';
-    sim_err_t result = SIM_OK;
-    if (reader->stream == NULL) {
-        (void)sim_fail(&reader->trouble, SIM_ERR_IO, "the capture cannot be read: %s",
-                       strerror(errno));
-    } else if (compressed && reader->copy == NULL) {
-        result = sim_fail(message, SIM_ERR_IO, "%s: %s", copy_path, strerror(errno));
-    } else {
-        (void)gzbuffer(reader->stream, 1u << 18);
-        result = read_packets(reader, message);
+    sim_err_t result = compressed ? unpack(reader, path, copy_path, message) : SIM_OK;
+    const sim_message_t damage = reader->trouble;
+    if (result == SIM_OK) {
+        result = read_packets(reader, plain, message);
     }
-    if (reader->copy != NULL && fclose(reader->copy) != 0 && result == SIM_OK) {
-        result = sim_fail(message, SIM_ERR_IO, "%s: %s", copy_path, strerror(errno));
+    if (damage.text[0] != '\0') {
+        reader->trouble = damage; // why the uncompressed copy ends within a frame
     }
-    if (reader->stream != NULL) {
-        (void)gzclose(reader->stream);
-    }
+    reader->bytes = stat(plain, &status) == 0 ? (uint64_t)status.st_size : 0;
     json_t *const told = told_of(reader, compressed ? copy : NULL);
     if (told != NULL) {
         json_array_append_new(captures, told);

@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define STUDIO_IMPORT_FORMAT 1
+#define STUDIO_IMPORT_FORMAT 2
 
 // Progress of an import, for the thread that asks. All fields may change while they are read.
 typedef struct studio_progress {

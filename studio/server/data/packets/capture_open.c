@@ -98,9 +98,9 @@ static char *transport_of(const char *result)
 
 static bool open_packets(studio__capture_t *opened, bool all, studio_place_error_t *error)
 {
-    static const char *const names[] = {"n",   "time_ns", "port",     "kind",
-                                        "src", "dst",     "src_port", "qp",
-                                        "psn", "bytes",   "captured", "offset"};
+    static const char *const names[] = {"n",        "time_ns",  "port", "kind", "src",
+                                        "dst",      "src_port", "qp",   "psn",  "bytes",
+                                        "captured", "offset",   "way",  "note"};
     if (studio_scan_open(&opened->sources, "packets", &opened->scan, error) != SIM_OK) {
         return false;
     }
@@ -160,13 +160,11 @@ studio_cell_t studio__capture_cell(const studio__capture_t *opened, uint64_t row
 const uint8_t *studio__capture_bytes(const studio__capture_t *opened, uint64_t row,
                                      uint32_t *captured, uint32_t *size)
 {
-    const uint64_t offset =
-        (uint64_t)studio__capture_cell(opened, row, STUDIO_PACKET_OFFSET).mantissa;
+    const uint64_t at = (uint64_t)studio__capture_cell(opened, row, STUDIO_PACKET_OFFSET).mantissa;
     const uint64_t count =
         (uint64_t)studio__capture_cell(opened, row, STUDIO_PACKET_CAPTURED).mantissa;
     *captured = (uint32_t)count;
     *size = (uint32_t)studio__capture_cell(opened, row, STUDIO_PACKET_BYTES).mantissa;
-    const uint64_t at = offset + STUDIO_RECORD_HEAD_BYTES;
     return at <= opened->size && count <= opened->size - at ? opened->bytes + at : NULL;
 }
 
@@ -191,6 +189,8 @@ void studio__capture_write(const studio__capture_t *opened, uint64_t row, studio
     put_cell(out, "n", studio__capture_cell(opened, row, STUDIO_PACKET_N));
     put_cell(out, "time_ns", studio__capture_cell(opened, row, STUDIO_PACKET_TIME));
     put_cell(out, "port", studio__capture_cell(opened, row, STUDIO_PACKET_PORT));
+    put_cell(out, "way", studio__capture_cell(opened, row, STUDIO_PACKET_WAY));
+    put_cell(out, "note", studio__capture_cell(opened, row, STUDIO_PACKET_NOTE));
     put_cell(out, "source", studio__capture_cell(opened, row, STUDIO_PACKET_SRC));
     put_cell(out, "destination", studio__capture_cell(opened, row, STUDIO_PACKET_DST));
     put_cell(out, "kind", studio__capture_cell(opened, row, STUDIO_PACKET_KIND));
@@ -210,5 +210,15 @@ void studio__capture_add_number(json_t *conditions, const char *column, double v
     if (!isnan(value)) {
         json_array_append_new(
             conditions, json_pack("{s:s,s:s,s:f}", "column", column, "op", "=", "value", value));
+    }
+}
+
+void studio__capture_add_text(const studio_request_t *request, json_t *conditions,
+                              const char *parameter, const char *op)
+{
+    const char *const value = studio_request_query(request, parameter);
+    if (value != NULL && value[0] != '\0') {
+        json_array_append_new(
+            conditions, json_pack("{s:s,s:s,s:s}", "column", parameter, "op", op, "value", value));
     }
 }

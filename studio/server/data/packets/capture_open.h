@@ -17,7 +17,7 @@ typedef struct studio__capture {
     studio_names_t *names;
     char *transport;
     studio_scan_t *scan; // over the table of packets
-    size_t columns[12];
+    size_t columns[14];
 } studio__capture_t;
 
 enum {
@@ -32,7 +32,9 @@ enum {
     STUDIO_PACKET_PSN,
     STUDIO_PACKET_BYTES,
     STUDIO_PACKET_CAPTURED,
-    STUDIO_PACKET_OFFSET
+    STUDIO_PACKET_OFFSET,
+    STUDIO_PACKET_WAY,
+    STUDIO_PACKET_NOTE
 };
 
 // Opens {run} and {file} of the path; "-" stands for any capture if may_be_any is true. Otherwise
@@ -50,5 +52,8 @@ const uint8_t *studio__capture_bytes(const studio__capture_t *opened, uint64_t r
 void studio__capture_write(const studio__capture_t *opened, uint64_t row, studio_out_t *out);
 // Adds a condition for studio_scan_filter, unless value is NAN.
 void studio__capture_add_number(json_t *conditions, const char *column, double value);
+// Adds a condition with the text of a query's parameter, unless that is missing or "".
+void studio__capture_add_text(const studio_request_t *request, json_t *conditions,
+                              const char *parameter, const char *op);
 
 #endif // STUDIO_SERVER_DATA_PACKETS_CAPTURE_OPEN_H

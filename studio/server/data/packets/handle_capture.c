@@ -27,6 +27,9 @@ static sim_err_t filter_list(studio_request_t *request, studio__capture_t *opene
                              studio_place_error_t *error)
 {
     json_t *const conditions = json_array();
+    studio__capture_add_text(request, conditions, "port", "=");
+    studio__capture_add_text(request, conditions, "way", "=");
+    studio__capture_add_text(request, conditions, "note", "contains");
     studio__capture_add_number(conditions, "qp", studio__data_real(request, "qp"));
     studio__capture_add_number(conditions, "src_port", studio__data_real(request, "src_port"));
     sim_err_t code = studio_scan_filter(opened->scan, conditions, error);

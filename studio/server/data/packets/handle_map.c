@@ -3,7 +3,8 @@
 // pauses, drops.
 //
 // Pauses and drops come from the run's events.csv. Utilisation and queues over time need an observe
-// block in the scenario; without it there is one value for the whole run, and the answer says so.
+// block in the scenario. Without them, utilisation and drops come from a capture of the fabric.
+// Otherwise there is one value for the whole run, and the answer says so.
 #include "studio/server/data/handlers.h"
 #include "studio/server/data/import/points.h"
 
@@ -259,6 +260,55 @@ static bool map_series(map_t *map, bool queues)
     return count > 0;
 }
 
+// -- a capture of the fabric
+
+// Takes the sent frames of the first capture that names ports, or its comments on drops. Returns
+// false if the run has none.
+static bool map_capture(map_t *map, const studio_sources_t *sources, bool drops)
+{
+    studio_place_error_t error;
+    studio_scan_t *scan = NULL;
+    json_t *const only =
+        drops ? json_pack("[{s:s,s:s,s:s}]", "column", "note", "op", "contains", "value", "dropped")
+              : json_pack("[{s:s,s:s,s:s}]", "column", "way", "op", "=", "value", "sent");
+    bool fits = studio_scan_open(sources, "packets", &scan, &error) == SIM_OK &&
+                studio_scan_filter(scan, only, &error) == SIM_OK &&
+                studio_scan_range(scan, map->from_ns, map->to_ns, &error) == SIM_OK;
+    const size_t time = fits ? studio_scan_find(scan, "time_ns") : 0;
+    const size_t name = fits ? studio_scan_find(scan, "port") : 0;
+    const size_t bytes = fits ? studio_scan_find(scan, "bytes") : 0;
+    const size_t file = fits ? studio_scan_find(scan, "file") : 0;
+    const double frame_s = (map->to_ns - map->from_ns) / (double)map->frames / 1e9;
+    const char *taken = NULL;
+    studio_found_t found = {.rows = NULL};
+    while (fits && studio_scan_next(scan, &found)) {
+        for (size_t i = 0; i < found.count; i++) {
+            const uint64_t row = found.first_row + found.rows[i];
+            const char *const from = studio_scan_cell(scan, 0, row, file).text;
+            port_t *const port = find_port(map, studio_scan_cell(scan, 0, row, name).text);
+            taken = taken == NULL ? from : taken;
+            if (from != taken || port == NULL) {
+                continue; // another capture may have the same frames
+            }
+            const double bits =
+                8 * (studio_scan_cell(scan, 0, row, bytes).real + FRAME_OVERHEAD_BYTES);
+            const double able = port->rate_bps * frame_s;
+            port->values[frame_of(map, studio_scan_cell(scan, 0, row, time).real)] +=
+                drops      ? 1
+                : able > 0 ? bits / able
+                           : 0;
+            port->seen = true;
+        }
+    }
+    studio_scan_close(scan);
+    json_decref(only);
+    if (taken != NULL) {
+        map->source_name = "capture";
+        map->unit = drops ? "packets" : "share";
+    }
+    return taken != NULL;
+}
+
 static void write_map(const map_t *map, const char *metric, studio_out_t *out)
 {
     const bool totals = strcmp(map->source_name, "totals") == 0;
@@ -338,10 +388,11 @@ static int answer_map(studio_request_t *request, studio_response_t *response,
         status =
             studio_response_error(response, 409, "ports.csv lacks a column that rocesim writes");
     } else {
-        if (strcmp(metric, "pause") == 0 || strcmp(metric, "drops") == 0) {
-            (void)map_events(&map, sources, metric[0] == 'd');
-        } else {
-            (void)map_series(&map, metric[0] == 'q');
+        const bool drops = metric[0] == 'd';
+        const bool has_own = drops || metric[0] == 'p' ? map_events(&map, sources, drops)
+                                                       : map_series(&map, metric[0] == 'q');
+        if (!has_own && (drops || metric[0] == 'u') && map_capture(&map, sources, drops)) {
+            map.note = NULL;
         }
         studio_out_t out = {.bytes = NULL};
         write_map(&map, metric, &out);

@@ -172,15 +172,6 @@ int studio_handle_packet(studio_request_t *request, studio_response_t *response)
 
 // -- from an event to its packet
 
-static void add_text_filter(const studio_request_t *request, json_t *conditions, const char *name)
-{
-    const char *const value = studio_request_query(request, name);
-    if (value != NULL && value[0] != '\0') {
-        json_array_append_new(
-            conditions, json_pack("{s:s,s:s,s:s}", "column", name, "op", "=", "value", value));
-    }
-}
-
 // Finds the latest packet up to the time (a dropped packet is captured before its drop), else the
 // first one after it.
 static bool nearest(studio__capture_t *opened, double time_ns, uint64_t *row)
@@ -221,8 +212,8 @@ int studio_handle_packet_find(studio_request_t *request, studio_response_t *resp
         return status;
     }
     json_t *const conditions = json_array();
-    add_text_filter(request, conditions, "src");
-    add_text_filter(request, conditions, "dst");
+    studio__capture_add_text(request, conditions, "src", "=");
+    studio__capture_add_text(request, conditions, "dst", "=");
     studio__capture_add_number(conditions, "psn", studio__data_real(request, "psn"));
     studio__capture_add_number(conditions, "bytes", studio__data_real(request, "bytes"));
     studio_place_error_t error = {.column = 0};
@@ -282,7 +273,29 @@ static void write_order(const studio__capture_t *opened, uint64_t row, direction
     direction->expected = (psn + 1) & ROCE_PSN_MASK;
 }
 
-static void follow(studio__capture_t *opened, uint64_t row, studio_out_t *out)
+// Selects the frames of one packet at all ports: those with its hosts, queue pair, PSN and kind.
+static sim_err_t filter_hops(const studio__capture_t *opened, studio_scan_t *scan, uint64_t row,
+                             studio_place_error_t *error)
+{
+    json_t *const conditions =
+        json_pack("[{s:s,s:s,s:s},{s:s,s:s,s:s},{s:s,s:s,s:s}]", "column", "src", "op", "=",
+                  "value", text_of(opened, row, STUDIO_PACKET_SRC), "column", "dst", "op", "=",
+                  "value", text_of(opened, row, STUDIO_PACKET_DST), "column", "kind", "op", "=",
+                  "value", text_of(opened, row, STUDIO_PACKET_KIND));
+    studio__capture_add_number(conditions, "src_port",
+                               studio__capture_cell(opened, row, STUDIO_PACKET_SRC_PORT).real);
+    studio__capture_add_number(conditions, "qp",
+                               studio__capture_cell(opened, row, STUDIO_PACKET_QP).real);
+    studio__capture_add_number(conditions, "psn",
+                               studio__capture_cell(opened, row, STUDIO_PACKET_PSN).real);
+    const sim_err_t code = studio_scan_filter(scan, conditions, error);
+    json_decref(conditions);
+    return code;
+}
+
+// Writes the packets of a packet's queue pair in both directions; by_hops: the frames of this
+// packet alone, at all ports of the capture.
+static void follow(studio__capture_t *opened, uint64_t row, bool by_hops, studio_out_t *out)
 {
     studio_place_error_t error;
     const char *const a = text_of(opened, row, STUDIO_PACKET_SRC);
@@ -300,8 +313,9 @@ static void follow(studio__capture_t *opened, uint64_t row, studio_out_t *out)
     if (studio_scan_open(&opened->sources, "packets", &scan, &error) == SIM_OK) {
         json_t *const only =
             json_pack("[{s:s,s:s,s:s}]", "column", "file", "op", "=", "value", opened->file);
-        const bool fits = studio_scan_filter(scan, only, &error) == SIM_OK &&
-                          filter_conversation(opened, scan, row, &error) == SIM_OK;
+        const bool fits =
+            studio_scan_filter(scan, only, &error) == SIM_OK &&
+            (by_hops ? filter_hops : filter_conversation)(opened, scan, row, &error) == SIM_OK;
         json_decref(only);
         while (fits && !more && studio_scan_next(scan, &found)) {
             for (size_t i = 0; i < found.count && !more; i++) {
@@ -314,7 +328,9 @@ static void follow(studio__capture_t *opened, uint64_t row, studio_out_t *out)
                 studio_out_text(out, count++ > 0 ? ",\n{" : "\n{");
                 studio__capture_write(opened, at, out);
                 studio_out_format(out, ",\"direction\":\"%s\"", forward ? ">" : "<");
-                write_order(opened, at, &directions[forward], out);
+                if (!by_hops) {
+                    write_order(opened, at, &directions[forward], out);
+                }
                 studio_out_text(out, "}");
             }
         }
@@ -328,18 +344,20 @@ int studio_handle_packet_follow(studio_request_t *request, studio_response_t *re
     studio__capture_t opened;
     int status = 0;
     const double n = studio__data_real(request, "n");
+    const bool by_hops = studio__data_real(request, "hops") > 0;
     if (!studio__capture_open(request, response, false, &opened, &status)) {
         return status;
     }
     uint64_t row = 0;
     if (isnan(n) || !find_row(&opened, n, &row)) {
         status = studio_response_error(response, 404, "the capture has no packet of this number");
-    } else if (studio__capture_cell(&opened, row, STUDIO_PACKET_SRC_PORT).kind ==
-               STUDIO_CELL_MISSING) {
+    } else if (studio__capture_cell(&opened, row,
+                                    by_hops ? STUDIO_PACKET_PSN : STUDIO_PACKET_SRC_PORT)
+                   .kind == STUDIO_CELL_MISSING) {
         status = studio_response_error(response, 409, "the packet belongs to no queue pair");
     } else {
         studio_out_t out = {.bytes = NULL};
-        follow(&opened, row, &out);
+        follow(&opened, row, by_hops, &out);
         status = studio__data_answer(response, &out);
     }
     studio__capture_close(&opened);

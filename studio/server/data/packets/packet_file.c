@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/packet_file.c - reads capture files: headers, summaries of frames,
-// names, filters.
+// studio/server/data/packets/packet_file.c - summaries of frames, names of addresses, filters.
 #include "studio/server/data/packets/packet_file.h"
 #include "net/frame.h"
 
@@ -15,65 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC_MICROSECONDS 0xa1b2c3d4u
-#define MAGIC_NANOSECONDS 0xa1b23c4du
-#define MAGIC_NEXT_GENERATION 0x0a0d0d0au
-#define LINK_ETHERNET 1u
 #define FILTER_BYTES_MAX 1000u
 #define NAMES_MAX 1000000u
-
-static uint32_t get32(bool swapped, const uint8_t *bytes)
-{
-    return swapped ? sim_get_be32(bytes) : sim_get_le32(bytes);
-}
-
-sim_err_t studio_pcap_head(const uint8_t *bytes, size_t size, studio_pcap_t *pcap,
-                           sim_message_t *message)
-{
-    if (size < STUDIO_PCAP_HEAD_BYTES) {
-        return sim_fail(message, SIM_ERR_INVALID, "no capture: the file has only %zu bytes", size);
-    }
-    const uint32_t little = sim_get_le32(bytes);
-    const uint32_t big = sim_get_be32(bytes);
-    if (little == MAGIC_NEXT_GENERATION) {
-        return sim_fail(
-            message, SIM_ERR_INVALID,
-            "the file is pcapng, expected pcap; convert it with `editcap -F nsecpcap IN OUT`");
-    }
-    pcap->swapped = big == MAGIC_MICROSECONDS || big == MAGIC_NANOSECONDS;
-    const uint32_t magic = pcap->swapped ? big : little;
-    pcap->nanoseconds = magic == MAGIC_NANOSECONDS;
-    if (magic != MAGIC_MICROSECONDS && magic != MAGIC_NANOSECONDS) {
-        return sim_fail(
-            message, SIM_ERR_INVALID,
-            "no capture: the file begins with 0x%08x, expected the magic number of pcap", big);
-    }
-    pcap->snaplen = get32(pcap->swapped, bytes + 16);
-    pcap->link_type = get32(pcap->swapped, bytes + 20);
-    if ((pcap->link_type & 0xffff) != LINK_ETHERNET) {
-        return sim_fail(message, SIM_ERR_INVALID,
-                        "the capture has link type %u, expected 1 (Ethernet)", pcap->link_type);
-    }
-    return SIM_OK;
-}
-
-sim_err_t studio_pcap_record(const studio_pcap_t *pcap, const uint8_t *bytes,
-                             studio_record_t *record, sim_message_t *message)
-{
-    const int64_t seconds = get32(pcap->swapped, bytes);
-    const int64_t fraction = get32(pcap->swapped, bytes + 4);
-    record->captured = get32(pcap->swapped, bytes + 8);
-    record->bytes = get32(pcap->swapped, bytes + 12);
-    record->time_ns = seconds * INT64_C(1000000000) + fraction * (pcap->nanoseconds ? 1 : 1000);
-    if (record->bytes == 0 || record->captured > STUDIO_PACKET_BYTES_MAX ||
-        record->bytes > STUDIO_PACKET_BYTES_MAX || record->captured > record->bytes) {
-        return sim_fail(
-            message, SIM_ERR_INVALID,
-            "the header of a packet says %u bytes, of which %u are captured, expected at most %u",
-            record->bytes, record->captured, STUDIO_PACKET_BYTES_MAX);
-    }
-    return SIM_OK;
-}
 
 void studio_packet_address(const uint8_t *address, bool ipv6, char *text)
 {

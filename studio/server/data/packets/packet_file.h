@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/packet_file.h - reads, filters and decodes untrusted capture files.
+// studio/server/data/packets/packet_file.h - filters and decodes untrusted frames of captures.
 #ifndef STUDIO_SERVER_DATA_PACKETS_PACKET_FILE_H
 #define STUDIO_SERVER_DATA_PACKETS_PACKET_FILE_H
 
@@ -9,30 +9,6 @@
 
 #define STUDIO_PACKET_BYTES_MAX 65536u // longer than any frame of rocesim or of Ethernet
 #define STUDIO_CAPTURE_BYTES_MAX (UINT64_C(1) << 30) // bytes of one uncompressed capture
-
-// The header of a pcap file.
-typedef struct studio_pcap {
-    bool swapped;
-    bool nanoseconds;
-    uint32_t snaplen;
-    uint32_t link_type;
-} studio_pcap_t;
-
-typedef struct studio_record {
-    uint64_t offset; // of the record's header in the file
-    int64_t time_ns;
-    uint32_t captured;
-    uint32_t bytes;
-} studio_record_t;
-
-enum { STUDIO_PCAP_HEAD_BYTES = 24, STUDIO_RECORD_HEAD_BYTES = 16 };
-
-// Reads the header; returns SIM_ERR_INVALID if it is no pcap file of Ethernet frames.
-SIM_MUST_CHECK sim_err_t studio_pcap_head(const uint8_t *bytes, size_t size, studio_pcap_t *pcap,
-                                          sim_message_t *message);
-// Reads the header of a record; returns SIM_ERR_INVALID if its lengths are impossible.
-SIM_MUST_CHECK sim_err_t studio_pcap_record(const studio_pcap_t *pcap, const uint8_t *bytes,
-                                            studio_record_t *record, sim_message_t *message);
 
 // The summary of a frame for lists and tables.
 typedef struct studio_brief {

@@ -11,7 +11,8 @@ import { grid, type Grid, type GridColumn, type GridPage } from "../../ui/grid";
 import { plot, type Plot } from "../../plot/plot";
 import { badge, button, input, loading, problem, select } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
-import { conversations } from "./conversations";
+import { groups_of, type Grouping } from "./groups";
+import { packet_hops } from "./hops";
 import { packet_detail } from "./packet";
 
 export interface CaptureFile {
@@ -20,6 +21,8 @@ export interface CaptureFile {
     bytes: number;
     from_ns: number;
     to_ns: number;
+    interfaces?: number; // 1: a pcap file; more: ports of the fabric, each in both directions
+    notes?: number; // frames with comments
     cut?: boolean;
     message?: string;
 }
@@ -34,11 +37,19 @@ function kind_of({ kind, again, gap }: Packet): Child {
     return [kind, again ? [" ", badge(words.again, "warn")] : null, gap ? [" ", badge(words.gap(gap), "bad")] : null];
 }
 
-function columns_of(): GridColumn<Packet>[] {
+function columns_of(has_ports: boolean): GridColumn<Packet>[] {
     const words = t().captures;
+    const did = (row: Packet) => [row.port, row.way ? ` ${words.ways[row.way]}` : ""].join("");
+    const note = (row: Packet) =>
+        row.note ? badge(row.note, /^(dropped|trimmed)/.test(row.note) ? "bad" : "warn") : "";
+    const ports: GridColumn<Packet>[] = [
+        { name: "port", title: words.at_port, width: 200, cell: did },
+        { name: "note", title: words.note, width: 220, cell: note },
+    ];
     return [
         { name: "n", title: "#", width: 70, right: true, cell: (row) => row.n },
         { name: "time", title: words.time, width: 130, right: true, cell: (row) => nanoseconds(row.time_ns, 7) },
+        ...(has_ports ? ports : []),
         {
             name: "source",
             title: words.source,
@@ -67,9 +78,13 @@ export class CaptureView {
     private readonly told = h("span", { class: "muted small number" });
     private readonly list: Grid;
     private readonly timeline: Plot;
-    private readonly conversations;
+    private readonly groups;
+    private readonly hops = h("div", { "aria-live": "polite" });
     private readonly box: HTMLInputElement;
     private readonly all: HTMLButtonElement;
+    private readonly only: HTMLButtonElement; // says the chosen port and comment, and takes the choice back
+    private port = ""; // that captured the frames shown; "": any
+    private note = ""; // in the comments on the frames shown; "": any frame
     private following = 0; // the packet whose queue pair is followed; 0: none
     private detail_scope: Scope;
 
@@ -80,10 +95,13 @@ export class CaptureView {
         private filter: string,
     ) {
         const words = t().captures;
+        const has_ports = (chosen.interfaces ?? 1) > 1;
         this.base = `runs/${run}/captures/${encodeURIComponent(chosen.file)}`;
         this.detail_scope = scope.child();
         this.all = button(words.all_packets, () => this.follow(0), { small: true, icon: "back" });
         this.all.hidden = true;
+        this.only = button("", () => this.choose_port("", ""), { small: true, title: words.all_ports });
+        this.only.hidden = true;
         this.box = input({
             type: "search",
             class: "search mono wide",
@@ -96,7 +114,7 @@ export class CaptureView {
         this.list = grid<Packet>(scope, {
             label: chosen.file,
             height: "40vh",
-            columns: columns_of(),
+            columns: columns_of(has_ports),
             open: (row) => this.open(row.n),
             follow: true,
             empty: words.no_packets,
@@ -108,18 +126,54 @@ export class CaptureView {
             name: chosen.file,
             zoomed: (from, to) => choose_range([from, to]),
         });
-        this.conversations = conversations(scope, () => ({
-            run,
-            filter: this.in_file(),
-            choose: (wanted) => this.set_filter(wanted),
-        }));
+        const conversation: Grouping = {
+            title: words.conversations,
+            by: [
+                ["src", words.source],
+                ["dst", words.destination],
+                ["src_port", words.port],
+            ],
+            filter: () => this.in_file(),
+            choose: ([from, to, port]) => {
+                const ports = typeof port === "number" ? ` and udp src port ${port}` : "";
+                this.set_filter(`src host ${from} and dst host ${to}${ports}`);
+            },
+        };
+        const of_ports: Grouping = {
+            title: words.ports,
+            by: [
+                ["port", words.at_port],
+                ["way", words.did],
+                ["note", words.note],
+            ],
+            filter: () => this.in_file(),
+            choose: ([port, , note]) => this.choose_port(String(port ?? ""), String(note ?? "")),
+        };
+        const groupings = has_ports ? [conversation, of_ports] : [conversation];
+        this.groups = groupings.map((one) => groups_of(scope, run, one));
         const draw = () => void this.draw_timeline().catch(() => undefined); // the list says what is wrong
         on_range(scope, () => {
             this.list.reload();
             draw();
-            this.conversations.ask();
+            for (const one of this.groups) {
+                one.ask();
+            }
         });
         draw();
+    }
+
+    private chosen_frames(): Record<string, string> {
+        return { filter: this.filter, port: this.port, note: this.note };
+    }
+
+    // Shows the frames of one port, and those with a comment; "" stands for any.
+    private choose_port(port: string, note: string): void {
+        this.port = port;
+        this.note = note;
+        this.only.hidden = !port && !note;
+        this.only.textContent = `${[port, note].filter(Boolean).join(" · ")} ×`;
+        this.apply_filter();
+        this.box.scrollIntoView({ block: "center" });
     }
 
     private in_file(): object[] {
@@ -132,7 +186,7 @@ export class CaptureView {
         if (!(to_ns > from_ns)) {
             return;
         }
-        const query = { filter: this.filter, limit: 0, bins: time_bins, from_ns, to_ns };
+        const query = { ...this.chosen_frames(), limit: 0, bins: time_bins, from_ns, to_ns };
         const { bins } = await api.get<{ bins: number[] }>(this.base, query, this.scope.signal);
         const width = (to_ns - from_ns) / bins.length;
         const low = bins.map((_, index) => from_ns + index * width);
@@ -169,6 +223,7 @@ export class CaptureView {
             { class: "row" },
             h("div", { class: "narrow" }, select(named, chosen.file, choose, { "aria-label": words.file })),
             this.box,
+            this.only,
             this.told,
             this.all,
             h("span", { class: "grow" }),
@@ -183,7 +238,8 @@ export class CaptureView {
             h("section", { class: "card tight-card" }, this.timeline.element),
             h("section", { class: "card flush" }, this.list.element),
             this.detail,
-            this.conversations.element,
+            this.hops,
+            this.groups.map((one) => one.element),
         ];
     }
 
@@ -203,7 +259,7 @@ export class CaptureView {
 
     // Selects a packet in the list. Only a list of all packets has each one at its number.
     private mark(packet: number): void {
-        if (!this.filter && !this.following && !time_range()) {
+        if (!this.filter && !this.port && !this.note && !this.following && !time_range()) {
             this.list.select(packet - 1);
         }
     }
@@ -213,7 +269,7 @@ export class CaptureView {
             return this.fetch_followed(offset, limit, signal);
         }
         try {
-            const query = { filter: this.filter, offset, limit, ...range_query() };
+            const query = { ...this.chosen_frames(), offset, limit, ...range_query() };
             const answer = await api.get<{ matched: number; packets: Packet[] }>(this.base, query, signal);
             fill(this.faults);
             this.box.removeAttribute("aria-invalid");
@@ -241,6 +297,7 @@ export class CaptureView {
         this.detail_scope = this.scope.child();
         const here = this.detail_scope;
         keep_query({ packet: String(packet) });
+        fill(this.hops);
         fill(this.detail, loading());
         try {
             const answer = await api.get<PacketDetail>(`${this.base}/${packet}`, undefined, here.signal);
@@ -252,7 +309,13 @@ export class CaptureView {
         }
     }
 
-    private actions({ n, previous, next, flow_id }: PacketDetail): Child {
+    private async show_hops(packet: number): Promise<void> {
+        const open = (n: number) => void this.open(n);
+        fill(this.hops, await packet_hops(this.base, this.run, packet, open, this.detail_scope.signal));
+        this.hops.scrollIntoView({ block: "nearest" });
+    }
+
+    private actions({ n, way, previous, next, flow_id }: PacketDetail): Child {
         const words = t().captures;
         const step = (to: number | null | undefined, text: string, icon: "back" | "next") => {
             const show = () => {
@@ -268,6 +331,7 @@ export class CaptureView {
         return [
             step(previous, words.previous, "back"),
             step(next, words.next, "next"),
+            way ? button(words.follow_hops, () => this.show_hops(n), { small: true }) : null,
             button(words.follow, () => this.follow(n), { small: true }),
             flow_id !== undefined ? h("a", { class: "button small", href: flow }, words.flow(flow_id)) : null,
         ];

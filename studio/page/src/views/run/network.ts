@@ -144,7 +144,8 @@ class NetworkTab {
         const most = answer.most || 1;
         const text = (value: number) => this.text(value);
         this.map.color({ value: (port) => this.value(port), most, text, title: metric });
-        const note = (whole && words.totals[metric]) || answer.note;
+        const from_capture = answer.source === "capture" ? words.from_capture : "";
+        const note = (whole && words.totals[metric]) || from_capture || answer.note;
         fill(
             this.legend,
             heat_legend(words.metrics[metric] ?? metric, text(0), text(most)),

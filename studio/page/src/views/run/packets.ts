@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets that move over the network of a small run, as hops.csv and events.csv have recorded them.
+// Packets that move over the network of a small run, as hops.csv, or a capture of the fabric, and events.csv
+// have recorded them.
 import { api } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds } from "../../core/format";
 import { on_range, range_query } from "../../core/time_range";
-import type { Cell, QueryAnswer, Run, Tables, Topology } from "../../core/types";
+import type { Cell, QueryAnswer, Run, Tables, Topology, TopologyLink } from "../../core/types";
 import { t } from "../../i18n/text";
 import { TopologyMap } from "../../topology/draw";
 import { kind_colors, type Drop, type Frame, type Moving } from "../../topology/moving";
 import type { Picked } from "../../topology/paint";
 import { button, empty, note, problem, select } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
+import type { CaptureFile } from "../captures/file";
 import { when_imported } from "./import";
 import { record_button } from "./page/record";
 
@@ -18,6 +20,7 @@ export const hops_setting = "outputs.hops-max";
 export const hops_recorded = 20_000; // rows that the page asks for
 
 const frames_max = 40_000;
+const wire_bytes = 24; // preamble, FCS and gap of a frame
 const page_rows = 10_000;
 const events_max = 10_000;
 const listed_max = 30;
@@ -26,6 +29,14 @@ const drop_shown_s = 0.7; // of real time
 const slider_steps = 10_000;
 // Simulated time in a second.
 const speeds_ns = [10, 50, 100, 500, 1e3, 5e3, 1e4, 5e4, 1e5, 5e5, 1e6, 5e6, 1e7, 1e8];
+
+// The table that has the frames.
+interface Source {
+    table: string;
+    columns: string[];
+    where?: string;
+    frame: (row: Cell[]) => Frame;
+}
 
 interface Stop {
     from_ns: number;
@@ -66,6 +77,57 @@ function frame_of(row: Cell[]): Frame {
         marked: marked === 1,
         again: again === 1,
     };
+}
+
+// Returns the kind of a frame as hops.csv names it, by the kind that captures have.
+function kind_of(kind: string): string {
+    const kinds: [RegExp, string][] = [
+        [/pause/, "pause"],
+        [/resume/, "resume"],
+        [/NAK/, "nak"],
+        [/ACK/i, "ack"],
+        [/CNP/, "cnp"],
+        [/REQUEST|READ REQ|CMP|FETCH/i, "request"],
+    ];
+    return kinds.find(([pattern]) => pattern.test(kind))?.[1] ?? "data";
+}
+
+// Makes a frame of a row of a capture: it is on its link for the time that its bytes and the link's delay take.
+function captured_frame(links: Map<string, TopologyLink>): (row: Cell[]) => Frame {
+    return ([time, port, kind, src, dst, qp, psn, size, ecn, note]) => {
+        const link = links.get(String(port));
+        const wire_ns = link ? ((Number(size) + wire_bytes) * 8e9) / link.rate_bps + link.delay_ps / 1000 : 0;
+        const ends = [Number(time), Number(time) + wire_ns];
+        const again = String(note ?? "").includes("sent again") ? 1 : 0;
+        const marked = Number(ecn) === 3 ? 1 : 0;
+        return frame_of([...ends, port!, kind_of(String(kind)), src!, dst!, qp!, psn!, size!, marked, again]);
+    };
+}
+
+const packet_columns = ["src", "dst", "qp", "psn"];
+
+// Returns where the frames of a run are: in hops.csv, else in a capture of the fabric; null: nowhere.
+async function source_of(
+    run: Run,
+    { tables }: Tables,
+    topology: Topology,
+    signal: AbortSignal,
+): Promise<Source | null> {
+    if (tables.some((one) => one.name === "hops" && one.rows > 0)) {
+        const columns = ["time_ns", "arrives_ns", "port", "kind", ...packet_columns, "frame_bytes", "marked", "again"];
+        return { table: "hops", columns, frame: frame_of };
+    }
+    const { captures } = await api.get<{ captures: CaptureFile[] }>(`runs/${run.id}/captures`, undefined, signal);
+    const capture = captures.find((one) => (one.interfaces ?? 1) > 1 && one.packets > 0);
+    const links = new Map(topology.links.flatMap((one) => [one.a_port, one.b_port].map((port) => [port, one])));
+    return capture
+        ? {
+              table: "packets",
+              columns: ["time_ns", "port", "kind", ...packet_columns, "bytes", "ecn", "note"],
+              where: `file = ${JSON.stringify(capture.file)} and way = "sent"`,
+              frame: captured_frame(links),
+          }
+        : null;
 }
 
 // Joins the pauses and releases of a port and class to the times in which they stopped it.
@@ -134,6 +196,8 @@ class PacketsTab {
         private readonly scope: Scope,
         private readonly run: Run,
         topology: Topology,
+        private readonly source: Source,
+        private readonly has_events: boolean,
     ) {
         const words = t().packets;
         this.map = new TopologyMap(scope, {
@@ -191,22 +255,24 @@ class PacketsTab {
         const question = { runs: [this.run.id], to_ns, format: "json" };
         const ask = (table: string, more: Record<string, unknown>) =>
             api.post<QueryAnswer>("query", { ...question, table, ...more }, this.scope.signal);
-        const columns = ["time_ns", "arrives_ns", "port", "kind", "src", "dst", "qp", "psn", "frame_bytes"];
+        const { table, columns, where: only, frame } = this.source;
         const rows: Cell[][] = [];
         let matched = 0;
         do {
-            const wanted = { columns: [...columns, "marked", "again"], from_ns, offset: rows.length, limit: page_rows };
-            const answer = await ask("hops", wanted);
+            const wanted = { columns, where: only, from_ns, offset: rows.length, limit: page_rows };
+            const answer = await ask(table, wanted);
             matched = answer.matched;
             rows.push(...answer.rows);
         } while (rows.length < Math.min(matched, frames_max));
         const where = 'event in ("drop", "paused", "resumed")';
         // Ports may have been stopped before the chosen time.
         const event_columns = ["time_ns", "event", "port", "priority", "reason"];
-        const events = await ask("events", { columns: event_columns, where, limit: events_max });
-        this.frames = rows.map(frame_of);
+        const events = this.has_events
+            ? (await ask("events", { columns: event_columns, where, limit: events_max })).rows
+            : [];
+        this.frames = rows.map(frame);
         this.longest_ns = this.frames.reduce((most, one) => Math.max(most, one.to_ns - one.from_ns), 0);
-        Object.assign(this, stops_of(events.rows));
+        Object.assign(this, stops_of(events));
         const last_ns = this.frames.reduce((most, one) => Math.max(most, one.to_ns), 0);
         this.range = [this.frames[0]?.from_ns ?? 0, Math.max(last_ns, 1)];
         this.speed_ns = speeds_ns.findLast((one) => one <= this.longest_ns / crossing_s) ?? speeds_ns[0]!;
@@ -345,14 +411,16 @@ function not_recorded(run: Run): Child {
 
 export function packets_tab(scope: Scope, run: Run): Child {
     return when_imported(scope, run.id, async (signal) => {
-        const [{ tables }, topology] = await Promise.all([
+        const [tables, topology] = await Promise.all([
             api.get<Tables>(`runs/${run.id}/tables`, undefined, signal),
             api.get<Topology>(`runs/${run.id}/topology`, undefined, signal),
         ]);
-        if (!tables.some((one) => one.name === "hops" && one.rows > 0)) {
+        const source = await source_of(run, tables, topology, signal);
+        if (!source) {
             return not_recorded(run);
         }
-        const tab = new PacketsTab(scope, run, topology);
+        const has_events = tables.tables.some((one) => one.name === "events");
+        const tab = new PacketsTab(scope, run, topology, source, has_events);
         await tab.load();
         return tab.show();
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversations of a capture: who sent how many packets and bytes to whom, between which times.
+// The groups of a capture's frames: conversations of two hosts, and ports. A group's button shows its frames.
 import { api, was_aborted } from "../../core/api";
 import { fill, h, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds } from "../../core/format";
@@ -11,10 +11,12 @@ import { plain_table } from "../../ui/table";
 
 const rows_max = 100;
 
-export interface ConversationQuestion {
-    run: number;
-    filter: object[];
-    choose: (filter: string) => void; // shows the packets of a conversation
+// What is grouped, and what choosing a group means.
+export interface Grouping {
+    title: string;
+    by: [column: string, title: string][];
+    filter: () => object[]; // the frames that are grouped
+    choose: (values: Cell[]) => void; // shows the frames of the group with these values
 }
 
 // Keeps the packets of the time range that all views show.
@@ -23,14 +25,14 @@ function range_steps(): object[] {
     return range ? [{ do: "filter", where: `time_ns >= ${range[0]} and time_ns <= ${range[1]}` }] : [];
 }
 
-function steps_of({ filter }: ConversationQuestion): object[] {
+function steps_of({ by, filter }: Grouping): object[] {
     return [
         { do: "choose", table: "packets" },
-        { do: "filter", filter },
+        { do: "filter", filter: filter() },
         ...range_steps(),
         {
             do: "group",
-            by: ["src", "dst", "src_port"],
+            by: by.map(([column]) => column),
             take: [
                 { function: "count", column: "bytes", as: "packets" },
                 { function: "sum", column: "bytes", as: "sum" },
@@ -42,41 +44,26 @@ function steps_of({ filter }: ConversationQuestion): object[] {
     ];
 }
 
-function table_of({ columns, rows }: StepAnswer, choose: (filter: string) => void): HTMLElement {
+function table_of({ columns, rows }: StepAnswer, { by, choose }: Grouping): HTMLElement {
     const words = t().captures;
-    const at = (row: Cell[], name: string) => row[columns.findIndex((column) => column.name === name)];
+    const at = (row: Cell[], name: string) => row[columns.findIndex((column) => column.name === name)] ?? null;
     const right = (text: string) => h("th", { class: "right", scope: "col" }, text);
     const number = (text: string) => h("td", { class: "right nowrap" }, text);
     const lines = rows.slice(0, rows_max).map((row) => {
-        const port = at(row, "src_port");
-        const ports = typeof port === "number" ? ` and udp src port ${port}` : "";
-        const filter = `src host ${at(row, "src")} and dst host ${at(row, "dst")}${ports}`;
+        const values = by.map(([column]) => at(row, column));
         const [first, last] = [Number(at(row, "first")), Number(at(row, "last"))];
-        return [
-            h("td", { class: "mono" }, String(at(row, "src"))),
-            h("td", { class: "mono" }, String(at(row, "dst"))),
-            number(typeof port === "number" ? String(port) : "–"),
-            number(count(Number(at(row, "packets")))),
-            number(bytes(Number(at(row, "sum")))),
-            number(nanoseconds(first)),
-            number(nanoseconds(last - first)),
-            h(
-                "td",
-                null,
-                button(words.show_packets, () => choose(filter), { small: true }),
-            ),
-        ];
+        const named = values.map((value) => h("td", { class: "mono" }, value === null ? "–" : String(value)));
+        const show = button(words.show_packets, () => choose(values), { small: true });
+        const numbers = [count(Number(at(row, "packets"))), bytes(Number(at(row, "sum"))), nanoseconds(first)];
+        return [...named, ...[...numbers, nanoseconds(last - first)].map(number), h("td", null, show)];
     });
-    const numbers = [words.port, words.count, words.length, words.first, words.lasts].map(right);
-    return plain_table([words.source, words.destination, ...numbers, ""], lines);
+    const titles = by.map(([, title]) => title);
+    const numbers = [words.count, words.length, words.first, words.lasts].map(right);
+    return plain_table([...titles, ...numbers, ""], lines);
 }
 
-// Returns a closed part of the page that asks for the conversations when it is opened.
-export function conversations(
-    scope: Scope,
-    ask: () => ConversationQuestion,
-): { element: HTMLElement; ask: () => void } {
-    const words = t().captures;
+// Returns a closed part of the page that asks for the groups when it is opened.
+export function groups_of(scope: Scope, run: number, grouping: Grouping): { element: HTMLElement; ask: () => void } {
     const place = h("div");
     let control = new AbortController();
     scope.on_end(() => control.abort());
@@ -84,12 +71,11 @@ export function conversations(
         control.abort();
         control = new AbortController();
         const { signal } = control;
-        const question = ask();
         fill(place, loading());
         try {
-            const body = { runs: [question.run], steps: steps_of(question) };
+            const body = { runs: [run], steps: steps_of(grouping) };
             const answer = await api.post<{ steps: StepAnswer[] }>("analysis", body, signal);
-            fill(place, table_of(answer.steps[answer.steps.length - 1]!, question.choose));
+            fill(place, table_of(answer.steps[answer.steps.length - 1]!, grouping));
         } catch (error) {
             if (!was_aborted(error)) {
                 fill(place, problem(error));
@@ -99,7 +85,7 @@ export function conversations(
     const element = h(
         "details",
         { class: "card", on: { toggle: () => element.open && void load() } },
-        h("summary", null, words.conversations),
+        h("summary", null, grouping.title),
         place,
     );
     return { element, ask: () => element.open && void load() };
