@@ -349,6 +349,15 @@ export const en = {
         removed: (name: string) => `“${name}” is now in the trash.`,
         undo: "Undo",
         restore: "Restore",
+        columns: "Result columns",
+        columns_text: "Choose results that the list shows as columns, by which you can sort the runs.",
+        find_column: "Find a result…",
+        show_columns: "Show the columns",
+        lines: "Parallel coordinates",
+        lines_text: "Each line is a run. Drag along an axis to keep only the lines that pass there.",
+        lines_words: (n: number, axes: string) => `${plural(n, "run")} as lines over the axes ${axes}`,
+        lines_pass: (n: number, all: number) => `${n} of ${plural(all, "run")} pass`,
+        lines_mark: "Mark these runs",
     },
     run: {
         summary: "Summary",
@@ -428,6 +437,7 @@ export const en = {
         ask_events: "Query the events",
         made_by: (version: string, digest: string, seed: string, s: string) =>
             `rocesim ${version}, digest ${digest}, seed ${seed}, run time ${s}`,
+        from_capture: "The values come from the frames in the run's capture of the fabric.",
         totals: {
             utilisation:
                 "The scenario does not observe utilisation over time, so the mean of the whole run is shown. " +
@@ -821,6 +831,17 @@ export const en = {
         previous: "Previous packet of this queue pair",
         next: "Next packet of this queue pair",
         follow: "Follow the queue pair",
+        follow_hops: "Follow hop by hop",
+        hops: "The packet, hop by hop",
+        animate: "Show it move",
+        at_port: "Port",
+        did: "Direction",
+        ways: { sent: "sends", received: "receives" },
+        note: "What happened",
+        ports: "Ports",
+        all_ports: "Show the frames of all ports",
+        since: "After the line above",
+        journey: (n: number, frames: string, time: string) => `Sending ${n}: ${frames} frames within ${time}`,
         flow: (n: number) => `Flow ${n}`,
         no_packets: "No packet passes the filter.",
         between: (a: string, b: string, n: string) => `${n} packets between ${a} and ${b}`,
@@ -832,7 +853,8 @@ export const en = {
         download: "Download",
         cut: "incomplete file",
         none: "The run has no captures",
-        none_text: "List captures in the scenario: the ports, a filter and a file name.",
+        none_text:
+            "List captures in the scenario: the ports, a filter and a file name, or one file for the whole fabric.",
     },
     process: {
         title_of_view: "Process data",

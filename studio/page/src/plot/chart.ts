@@ -19,6 +19,11 @@ export interface Chart {
     element: HTMLElement;
     show: (drawn: Drawn) => void;
     on: (event: string, work: (params: Record<string, unknown>) => void) => void;
+    series: () => unknown; // ECharts' model of the first series, once it is drawn
+}
+
+interface SeriesModel {
+    getSeriesByIndex: (index: number) => unknown;
 }
 
 async function load() {
@@ -29,6 +34,7 @@ async function load() {
         import("echarts/renderers"),
     ]);
     core.use([charts.BarChart, charts.HeatmapChart, charts.CustomChart, parts.GridComponent, parts.LegendComponent]);
+    core.use([charts.ParallelChart, parts.ParallelComponent]);
     core.use([parts.TooltipComponent, parts.VisualMapComponent, parts.BrushComponent, SVGRenderer]);
     return core;
 }
@@ -77,6 +83,7 @@ export function echart(scope: Scope, name: string): Chart {
     return {
         element: h("div", { class: "plot" }, place, tools),
         on: (event, work) => listeners.push([event, work]),
+        series: () => (chart as unknown as { getModel: () => SeriesModel } | null)?.getModel().getSeriesByIndex(0),
         show: (drawn) => {
             shown = drawn;
             place.style.height = `${drawn.height}px`;

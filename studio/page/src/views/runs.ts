@@ -8,6 +8,8 @@ import { session } from "../core/session";
 import { settings_of, short_setting, type Run, type Runs, type RunState } from "../core/types";
 import { t } from "../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
+import { run_lines } from "./run_lines";
+import { choose_values, preferred_columns, value_column, value_columns } from "./run_values";
 import { badge, bar, button, confirm_sheet, input, link_button, select, toast, view_head } from "../ui/parts";
 
 export function state_badge(run: Run): HTMLElement {
@@ -59,19 +61,25 @@ interface Wanted extends Record<string, string> {
     owner: string;
     group: string;
     trash: string;
+    sort: string; // name of a column, with - before it from the largest on
+    columns: string; // results, separated by commas
 }
+
+const lines_max = 2000; // runs that are drawn as parallel coordinates
 
 class RunList {
     private readonly wanted: Wanted;
     private readonly marked = new Map<number, Run>();
     private readonly actions = h("div", { class: "row tight", "aria-live": "polite" });
-    private readonly list: Grid;
+    private readonly table = h("section", { class: "card flush" });
+    private readonly lines = h("div");
+    private list!: Grid;
+    private list_scope: Scope;
 
     constructor(
         private readonly scope: Scope,
         place: Place,
     ) {
-        const words = t().runs;
         const of = (name: string) => place.query.get(name) ?? "";
         this.wanted = {
             search: of("search"),
@@ -79,15 +87,18 @@ class RunList {
             owner: of("owner"),
             group: of("group"),
             trash: of("trash"),
+            sort: of("sort"),
+            columns: of("columns"),
         };
-        this.list = grid<Run>(scope, {
-            label: words.title,
-            height: "calc(100vh - 250px)",
-            empty: this.wanted.trash ? words.trash_empty : words.none,
-            open: (run) => (this.wanted.trash ? undefined : go(link("run", run.id))),
-            columns: this.columns(),
-            fetch: (offset, limit, signal) => this.fetch(offset, limit, signal),
-        });
+        this.list_scope = scope.child();
+        this.make_list();
+        if (this.wanted.group && !this.wanted.columns) {
+            const prefer = async () =>
+                this.set_columns(preferred_columns(await value_columns(of("group"), scope.signal)));
+            void prefer().catch(() => undefined); // the list says what is wrong
+        } else {
+            void this.draw_lines().catch(() => undefined);
+        }
         // A change of a run draws the list again, at most twice a second, unless the user is busy further down.
         const refresh = debounce(scope, 500, () => {
             const top = this.list.element.querySelector(".grid")?.scrollTop ?? 0;
@@ -100,7 +111,58 @@ class RunList {
 
     show(): Child {
         this.draw_actions();
-        return [this.head(), this.filters(), h("section", { class: "card flush" }, this.list.element)];
+        return [this.head(), this.filters(), this.lines, this.table];
+    }
+
+    private make_list(): void {
+        const words = t().runs;
+        this.list_scope.end();
+        this.list_scope = this.scope.child();
+        this.list = grid<Run>(this.list_scope, {
+            label: words.title,
+            height: "calc(100vh - 250px)",
+            empty: this.wanted.trash ? words.trash_empty : words.none,
+            open: (run) => (this.wanted.trash ? undefined : go(link("run", run.id))),
+            on_sort: (column, descending) => this.set({ sort: column ? `${descending ? "-" : ""}${column}` : "" }),
+            columns: this.columns(),
+            fetch: (offset, limit, signal) => this.fetch(offset, limit, signal),
+        });
+        fill(this.table, this.list.element);
+    }
+
+    private value_names(): string[] {
+        return this.wanted.columns.split(",").filter(Boolean);
+    }
+
+    // Shows these results as columns, and in a sweep as parallel coordinates.
+    private set_columns(names: string[]): void {
+        this.wanted.columns = names.join(",");
+        keep_query(this.wanted);
+        this.make_list();
+        void this.draw_lines().catch(() => undefined);
+    }
+
+    private async choose_columns(): Promise<void> {
+        const { group } = this.wanted;
+        const columns = await value_columns(group, this.scope.signal);
+        await choose_values(columns, this.value_names(), (names) => this.set_columns(names));
+    }
+
+    private async draw_lines(): Promise<void> {
+        const { group, columns, trash } = this.wanted;
+        if (!group || trash) {
+            return;
+        }
+        const { runs } = await api.get<Runs>("runs", { group, columns, limit: lines_max }, this.list_scope.signal);
+        const mark = (chosen: Run[]) => {
+            this.marked.clear();
+            for (const run of chosen) {
+                this.marked.set(run.id, run);
+            }
+            this.list.refresh();
+            this.draw_actions();
+        };
+        fill(this.lines, run_lines(this.list_scope, runs, this.value_names(), mark));
     }
 
     private reload(): void {
@@ -137,11 +199,20 @@ class RunList {
             run.study ? [" ", badge(t().shelf.study, "accent")] : null,
         ];
         const owner = (run: Run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("");
-        return [
+        const results = this.value_names().map(value_column);
+        const all: GridColumn<Run>[] = [
             { name: "mark", title: "", width: 40, fixed: true, cell: (run) => this.mark_box(run) },
-            { name: "name", title: words.name, width: 230, minor: !!this.wanted.group, cell: name },
-            { name: "state", title: words.state, width: 96, fixed: true, minor: true, cell: state_badge },
-            { name: "progress", title: words.progress, width: 210, minor: true, cell: run_progress },
+            { name: "name", title: words.name, width: 230, sortable: true, minor: !!this.wanted.group, cell: name },
+            {
+                name: "state",
+                title: words.state,
+                width: 96,
+                fixed: true,
+                sortable: true,
+                minor: true,
+                cell: state_badge,
+            },
+            { name: "wall_ms", title: words.progress, width: 210, sortable: true, minor: true, cell: run_progress },
             {
                 name: "set",
                 title: words.parameters,
@@ -150,8 +221,16 @@ class RunList {
                 cell: (run) =>
                     h("span", { title: settings_of(run).join("  ") }, settings_of(run).map(short_setting).join(" · ")),
             },
-            { name: "created", title: words.created, width: 150, minor: true, cell: (run) => moment(run.created_ms) },
-            { name: "owner", title: words.owner, width: 110, minor: true, cell: owner },
+            ...results,
+            {
+                name: "created_ms",
+                title: words.created,
+                width: 150,
+                sortable: true,
+                minor: true,
+                cell: (run) => moment(run.created_ms),
+            },
+            { name: "owner", title: words.owner, width: 110, sortable: true, minor: true, cell: owner },
             {
                 name: "more",
                 title: "",
@@ -161,6 +240,8 @@ class RunList {
                 cell: (run) => this.row_action(run),
             },
         ];
+        // Results take the room of what says little about them.
+        return all.filter(({ name: one }) => results.length === 0 || !/^(wall_ms|created_ms|owner)$/.test(one));
     }
 
     private mark_box(run: Run): HTMLElement {
@@ -337,6 +418,7 @@ class RunList {
             box,
             h("div", { class: "narrow" }, state),
             h("div", { class: "narrow" }, owner),
+            button(words.columns, () => this.choose_columns(), { title: words.columns_text }),
             h("div", { class: "grow" }),
             this.actions,
         );
