@@ -2,7 +2,7 @@
 // The checker's verdict on a scenario: its errors and warnings, each with a way to its line.
 import { fill, h } from "../../core/dom";
 import type { CheckAnswer } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 
 interface Fault {
     line: number; // 0: none
@@ -21,7 +21,9 @@ function faults_of(checked: CheckAnswer): Fault[] {
             text: told ? message : `${message} (${t().errors.expected}: ${expected})`,
         };
     });
-    const warnings = checked.warnings.map(({ line = 0, message }): Fault => ({ line, warning: true, text: message }));
+    const warnings = checked.warnings.map(
+        ({ line = 0, message }): Fault => ({ line, warning: true, text: told(message) }),
+    );
     return [...errors.sort((one, other) => one.line - other.line), ...warnings];
 }
 

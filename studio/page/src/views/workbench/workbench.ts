@@ -13,7 +13,7 @@ import { editor, type Editor } from "../../editor/code";
 import { scenario_form } from "../../editor/form";
 import { find, outline } from "../../editor/outline";
 import { parameters, type Parameters } from "../../editor/parameters";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { TopologyMap } from "../../topology/draw";
 import { button, checkbox, field, input, note, problem_text, sheet, toast } from "../../ui/parts";
 import { study_view } from "../run/study";
@@ -179,7 +179,7 @@ class Workbench {
         const errors = answer.errors.map((one) => ({ ...one, line: one.line ?? 1 }));
         const warnings = answer.warnings
             .filter((one) => one.line)
-            .map((one) => ({ line: one.line!, message: one.message, warning: true }));
+            .map((one) => ({ line: one.line!, message: told(one.message), warning: true }));
         this.code.show_faults([...errors, ...warnings]);
         this.draw_verdict();
         this.order.set_checked(answer);
