@@ -3,7 +3,7 @@
 # studio/tests/test_studio_texts.sh - the Chinese catalogue has every text of the program that the page shows.
 #
 # Goal: a person who reads Chinese alone understands the story of a run, its causes, its warnings and its
-# pages.
+# pages, and the errors of the server.
 # Method: the strings of the sources that make these texts, and the pages of a run's schema.json, are looked
 # up in studio/page/src/i18n/told_zh.json; a sentence there uses no value that its English text lacks.
 # Not pinned: texts of the page itself, which do not compile in one language alone; help texts of counters.
@@ -76,6 +76,9 @@ wanted -= {"{} {} {} {}; measured: {}; expected {}"}  # the frame of the rules
 for path in glob.glob("apps/**/*.c", recursive=True):
     wanted |= {text[len("warning: "):].removesuffix("\\n") for text in texts(path)
                if text.startswith("warning: ") and is_sentence(text)}
+# Errors that the server answers.
+for path in glob.glob("studio/server/**/*.c", recursive=True):
+    wanted |= {text for text in arguments(path, "studio_response_error") if " " in text.strip()}
 for page in json.load(open(sys.argv[1]))["pages"]:
     charts = page["charts"]
     values = page["facts"] + [value for chart in charts for value in chart["values"]]
@@ -88,6 +91,6 @@ for text in missing:
     print("lacks:", text)
 for text in wrong:
     print("uses a value that there is not:", text)
-sys.exit(len(wanted) < 370 or bool(missing) or bool(wrong))
+sys.exit(len(wanted) < 480 or bool(missing) or bool(wrong))
 PY
 exit $((failures > 0))

@@ -2,7 +2,7 @@
 // Buttons, fields, cards, dialogs, tabs and other parts that views are built from.
 import { ApiError, was_aborted } from "../core/api";
 import { h, new_id, type Scope, type Child, type Props } from "../core/dom";
-import { t } from "../i18n/text";
+import { t, told } from "../i18n/text";
 import { icon, type IconName } from "./icons";
 
 interface ButtonOptions {
@@ -155,7 +155,7 @@ export function problem_text(error: unknown): string {
             413: words.too_large,
             507: words.disk_full,
         };
-        const text = error.message || known[error.status] || words.unknown;
+        const text = told(error.message) || known[error.status] || words.unknown;
         return error.expected ? `${text} (${words.expected}: ${error.expected})` : text;
     }
     return (error as Error)?.message ?? String(error);
