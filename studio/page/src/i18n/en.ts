@@ -687,9 +687,11 @@ export const en = {
         only_this: "Only this time",
         to_flow: "Show the flow",
         flows_cut: (n: string, all: string) =>
-            `The first ${n} of ${all} flows of this time are shown. Drag to choose a shorter time.`,
+            `Of ${all} flows of this time, ${n} are shown: those that failed or did not end, up to 1,000, ` +
+            "and those that lasted longest. Drag to choose a shorter time.",
         events_cut: (n: string, all: string) => `The first ${n} of ${all} pauses and faults of this time are shown.`,
-        rows_cut: (n: string, all: string) => `The first ${n} of ${all} rows are shown.`,
+        rows_cut: (n: string, all: string) =>
+            `Of ${all} rows, the ${n} are shown in which flows last longest together, and the first pauses and faults.`,
         none: "Nothing to show over time",
         none_text: "Flows, pauses and faults appear here.",
     },

@@ -666,9 +666,10 @@ export const zh: Dictionary = {
         about: "说明",
         only_this: "仅此时间",
         to_flow: "查看该流",
-        flows_cut: (n, all) => `显示该时间内 ${all} 条流中的前 ${n} 条。拖动以选择更短的时间。`,
+        flows_cut: (n, all) =>
+            `该时间内 ${all} 条流中显示 ${n} 条：失败或未结束的流（最多 1,000 条）以及持续最久的流。拖动以选择更短的时间。`,
         events_cut: (n, all) => `显示该时间内 ${all} 个暂停和故障中的前 ${n} 个。`,
-        rows_cut: (n, all) => `显示 ${all} 行中的前 ${n} 行。`,
+        rows_cut: (n, all) => `${all} 行中显示 ${n} 行：流合计持续最久的行，以及最先的暂停和故障。`,
         none: "没有随时间变化的内容",
         none_text: "流、暂停和故障会显示在这里。",
     },

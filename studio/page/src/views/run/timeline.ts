@@ -15,6 +15,7 @@ import { when_imported } from "./import";
 import { summary_of } from "./summary";
 
 const flows_max = 4000;
+const open_max = 1000; // flows that failed or did not end, among these
 const events_max = 10_000;
 const rows_max = 60;
 const event_rows_max = 20; // of them where there are more rows of flows than fit
@@ -177,8 +178,9 @@ class TimelineTab {
     async load(): Promise<void> {
         const range = range_query();
         // A slice that lasts into the chosen time may have begun before it.
-        const ask = (table: string, columns: string[], limit: number, where: string, order: string, before = false) =>
-            api.post<QueryAnswer>(
+        const ask = (table: string, columns: string[], limit: number, where: string, order: string, before = false) => {
+            const descending = order.startsWith("-");
+            return api.post<QueryAnswer>(
                 "query",
                 {
                     runs: [this.run.id],
@@ -186,13 +188,14 @@ class TimelineTab {
                     columns,
                     where,
                     limit,
-                    order: [{ column: order, descending: false }],
+                    order: [{ column: order.slice(Number(descending)), descending }],
                     format: "json",
                     ...range,
                     from_ns: before ? undefined : range.from_ns,
                 },
                 this.scope.signal,
             );
+        };
         const flow_columns = ["flow_id", "src", "dst", "app", "bytes", "start_ns", "end_ns", "slowdown", "status"];
         const event_columns = ["time_ns", "event", "port", "priority", "reason"];
         const where = `event in ("${Object.entries(spans)
@@ -203,6 +206,14 @@ class TimelineTab {
             this.has.has("flows") ? ask("flows", flow_columns, flows_max, "", "start_ns") : none,
             this.has.has("events") ? ask("events", event_columns, events_max, where, "time_ns", true) : none,
         ]);
+        // Of many flows, those that lasted longest are drawn, and those without an end.
+        const thinned = flows.matched > flows.rows.length;
+        if (thinned) {
+            const [open, ended] = ['status != "success"', 'status = "success"'];
+            const without_end = await ask("flows", flow_columns, open_max, open, "start_ns");
+            const longest = await ask("flows", flow_columns, flows_max - without_end.rows.length, ended, "-fct_ns");
+            flows.rows = [...without_end.rows, ...longest.rows].sort((one, other) => Number(one[5]) - Number(other[5]));
+        }
         const number_of = (cell: Cell | undefined) => (typeof cell === "number" ? cell : null);
         const chosen = time_range();
         const last = Math.max(this.end_ns, 1);
@@ -220,7 +231,7 @@ class TimelineTab {
         }));
         this.events = event_rows(events.rows, this.range[1]);
         const cut = [
-            flows.matched > flows.rows.length && t().timeline.flows_cut(count(flows.rows.length), count(flows.matched)),
+            thinned && t().timeline.flows_cut(count(flows.rows.length), count(flows.matched)),
             events.matched > events.rows.length &&
                 t().timeline.events_cut(count(events.rows.length), count(events.matched)),
         ].filter((text) => text !== false);
@@ -238,12 +249,16 @@ class TimelineTab {
             by_name.set(name, [...(by_name.get(name) ?? []), flow_slice(flow)]);
         }
         const collator = new Intl.Collator("en", { numeric: true });
-        const named = [...by_name].sort(([one], [other]) => collator.compare(one, other));
+        const busy = (slices: Slice[]) => slices.reduce((sum, one) => sum + one.to - one.from, 0);
+        const named = [...by_name]
+            .sort(([, one], [, other]) => busy(other) - busy(one))
+            .slice(0, rows_max)
+            .sort(([one], [other]) => collator.compare(one, other));
         const flows = named.flatMap(([name, slices]) => lanes_of(name, slices));
         const { events } = this;
         const rows = [...flows.slice(0, rows_max - Math.min(events.length, event_rows_max)), ...events];
         this.chart.show({ rows: rows.slice(0, rows_max), range: this.range });
-        const all = flows.length + events.length;
+        const all = Math.max(by_name.size, flows.length) + events.length;
         fill(this.info, all > rows_max ? note("", t().timeline.rows_cut(count(rows_max), count(all))) : null);
     }
 
