@@ -329,10 +329,48 @@ static sim_err_t create(const app_context_t *context, const void *config_void, a
     X(time_us, REAL, "us", true, "time from the start to the last arrival of a message") \
     X(gbytes_per_s, REAL, "GB/s", true, "payload of all messages divided by that time") \
     X(latency_us, TIMES, "us", true, "time from the call that sends a message to its arrival")
-// clang-format on
+// What an accelerator sent and received.
+#define SHARE_ROWS(X) \
+    X(host, STRING, "", false, "name of the host of the accelerator") \
+    X(accelerator, U64, "", false, "number of the accelerator in its host, from 0") \
+    X(sent_bytes, U64, "bytes", false, "payload of its messages that have arrived") \
+    X(received_bytes, U64, "bytes", false, "payload of the messages that have arrived at it")
+typedef struct share {
+    SHARE_ROWS(APP__MEMBER)
+} share_t;
+#define SHARES_MAX 256u // accelerators with a row of their own
+
 typedef struct report {
     ROWS(APP__MEMBER)
+    sim_report_points_t latency;
+    share_t *shares;
+    size_t share_count;
 } report_t;
+
+static void fill_shares(const transfers_t *transfers, report_t *report)
+{
+    report->shares = sim_alloc_array(SHARES_MAX, sizeof(*report->shares));
+    for (uint32_t g = 0; g < transfers->group_count; g++) {
+        const group_t *const group = &transfers->groups[g];
+        share_t *const first = report->shares + report->share_count;
+        const size_t count = SIM_MIN(group->count, SHARES_MAX - report->share_count);
+        for (size_t i = 0; i < count; i++) {
+            first[i].host = group->host->sim.name;
+            first[i].accelerator = i;
+        }
+        for (uint32_t i = 0; i < group->stream_count; i++) {
+            const stream_t *const stream = &group->streams[i];
+            const uint64_t bytes = stream->done * transfers->config.bytes;
+            if (stream->from < count) {
+                first[stream->from].sent_bytes += bytes;
+            }
+            if (stream->to < count) {
+                first[stream->to].received_bytes += bytes;
+            }
+        }
+        report->share_count += count;
+    }
+}
 
 static void fill_report(const void *object, void *filled)
 {
@@ -353,12 +391,35 @@ static void fill_report(const void *object, void *filled)
     report->time_us = (double)time_ps / SIM_PS_PER_US;
     report->gbytes_per_s = time_ps == 0 ? 0 : (double)report->bytes * 1e3 / (double)time_ps;
     report->latency_us = sim_percentiles(&all, SIM_PS_PER_US);
+    report->latency = sim_report_points(&all);
     sim_sample_set_fini(&all);
+    fill_shares(transfers, report);
 }
 
+static void fini_report(void *filled)
+{
+    const report_t *const report = filled;
+    sim_free(report->latency.points);
+    sim_free(report->shares);
+}
+
+#define SHARE_ROW(...) APP__ROW(share_t, __VA_ARGS__)
+static const sim_report_row_t share_rows[] = {SHARE_ROWS(SHARE_ROW)};
+static const sim_report_table_t share_table = APP__TABLE(share_rows, share_t);
 #define ROW(...) APP__ROW(report_t, __VA_ARGS__)
-static const sim_report_row_t report_rows[] = {ROWS(ROW)};
-static const sim_report_table_t report_table = APP__FILLED(report_rows, report_t, fill_report);
+static const sim_report_row_t report_rows[] = {
+    ROWS(ROW)
+    APP__ARRAY(report_t, latency_cdf, latency.points, latency.count, sim_report_point_table, true, "distribution of latency_us over all messages")
+    APP__ARRAY(report_t, shares, shares, share_count, share_table, true, "bytes of each accelerator, of the first 256 ones")
+};
+// clang-format on
+static const sim_report_table_t report_table = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(report_t),
+    .fill = fill_report,
+    .fini = fini_report,
+};
 
 static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
 {

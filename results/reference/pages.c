@@ -132,6 +132,21 @@ const results_page_t results_pages[] = {
         },
     },
     {
+        .name = "accelerators", .title = "Accelerators", .of = "apps", .kinds = "accelerators", .first = true,
+        .facts = {{"gbytes_per_s", "throughput of all accelerators"}, {"time_us", "time until the last message arrived"},
+                  {"latency_us.p50", "latency, median"}, {"latency_us.p99", "latency, p99"}, {"latency_us.max", "latency, maximum"},
+                  {"messages", "messages"}, {"bytes", "payload of all messages"}, {"accelerators", "accelerators"}},
+        .charts = {
+            {.kind = "stack", .title = "Bytes of each accelerator", .rows = "shares", .x = "accelerator", .x_label = "accelerator", .by = "host",
+             .values = {{"sent_bytes", "sent"}, {"received_bytes", "received"}}},
+            {.kind = "cdf", .title = "Latency of a message", .log = "x", .x_label = "time", .values = {{"latency_cdf", "latency"}}},
+            {.kind = "bars", .title = "Bytes by link", .rows = "ports.csv", .x = "port",
+             .help = "The ports that sent most.", .values = {{"tx_bytes", "bytes sent"}}},
+            {.kind = "bars", .title = "Stops of links for lack of credits", .rows = "ports.csv", .x = "port",
+             .values = {{"credit_waits", "waits"}}},
+        },
+    },
+    {
         .name = "herd", .title = "HERD", .of = "apps", .kinds = "herd", .first = true,
         .facts = {{"mops", "throughput"}, {"latency_us.p50", "latency, median"}, {"latency_us.p99", "latency, p99"},
                   {"get_hit_rate", "share of GETs that found their key"}, {"batch_mean", "requests per turn of a core"},
