@@ -136,8 +136,11 @@ static int get_runs(studio_request_t *request, studio_response_t *response)
         studio_values_add(studio, list, columns);
     }
     json_decref(columns);
-    return studio_response_json(response, 200,
-                                json_pack("{s:o, s:I}", "runs", list, "total", (json_int_t)total));
+    return studio_response_json(
+        response, 200,
+        json_pack("{s:o, s:I, s:I, s:I}", "runs", list, "total", (json_int_t)total, "used_bytes",
+                  (json_int_t)studio_runs_bytes(studio, l.user), "quota_bytes",
+                  (json_int_t)studio->options.user_run_bytes));
 }
 
 static int get_columns(studio_request_t *request, studio_response_t *response)
@@ -408,7 +411,7 @@ static const char run_answer[] =
 
 const studio_route_t studio_run_routes[] = {
     {"GET", "/api/v1/runs", STUDIO_ROLE_VIEWER, "Lists the runs that the user may see, newest first", list_parameters, NULL,
-     "{runs, total}; with columns each run has {values: {name: number}}", get_runs, 0},
+     "{runs, total, used_bytes, quota_bytes}; with columns each run has {values: {name: number}}", get_runs, 0},
     {"GET", "/api/v1/runs/columns", STUDIO_ROLE_VIEWER, "Lists the fields of summaries by which runs can be listed and sorted", columns_parameters, NULL,
      "{columns: [{name, runs, min, max}]}", get_columns, 0},
     {"POST", "/api/v1/runs", STUDIO_ROLE_USER, "Orders runs", order_parameters, NULL, "{group, runs}",

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types of the answers of the server, which docs/studio.md and /api/v1/openapi.json describe.
 
-export interface Items<T> {
-    items: T[];
-    total: number;
-}
-
 export interface SessionRow {
     id: number;
     created_ms: number;
@@ -101,6 +96,8 @@ export interface Run {
 export interface Runs {
     runs: Run[];
     total: number;
+    used_bytes: number; // of the user's runs
+    quota_bytes: number;
 }
 
 // Returns a setting with the last two words of its path: "l1.entries=256".

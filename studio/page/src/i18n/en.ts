@@ -349,6 +349,9 @@ export const en = {
         removed: (name: string) => `“${name}” is now in the trash.`,
         undo: "Undo",
         restore: "Restore",
+        quota: (used: string, all: string) =>
+            `The files of your runs take ${used} of ${all}. When they reach that, no new run can start: ` +
+            "delete runs and empty the trash in time.",
         columns: "Result columns",
         columns_text: "Choose results that the list shows as columns, by which you can sort the runs.",
         find_column: "Find a result…",

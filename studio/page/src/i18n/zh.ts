@@ -338,6 +338,8 @@ export const zh: Dictionary = {
         removed: (name) => `“${name}”已移入回收站。`,
         undo: "撤销",
         restore: "恢复",
+        quota: (used, all) =>
+            `您的运行的文件占用 ${all} 中的 ${used}。达到上限后无法开始新的运行：请及时删除运行并清空回收站。`,
         columns: "结果列",
         columns_text: "选择要显示为列的结果，运行列表可按这些列排序。",
         find_column: "查找结果…",

@@ -10,7 +10,7 @@ import { t } from "../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
 import { run_lines } from "./run_lines";
 import { choose_values, preferred_columns, value_column, value_columns } from "./run_values";
-import { badge, bar, button, confirm_sheet, input, link_button, select, toast, view_head } from "../ui/parts";
+import { badge, bar, button, confirm_sheet, input, link_button, note, select, toast, view_head } from "../ui/parts";
 
 export function state_badge(run: Run): HTMLElement {
     return run.cancelling
@@ -65,6 +65,7 @@ interface Wanted extends Record<string, string> {
     columns: string; // results, separated by commas
 }
 
+const quota_told = 0.8; // share of the quota from which on the list says how full it is
 const lines_max = 2000; // runs that are drawn as parallel coordinates
 
 class RunList {
@@ -73,6 +74,7 @@ class RunList {
     private readonly actions = h("div", { class: "row tight", "aria-live": "polite" });
     private readonly table = h("section", { class: "card flush" });
     private readonly lines = h("div");
+    private readonly quota = h("div", { "aria-live": "polite" });
     private list!: Grid;
     private list_scope: Scope;
 
@@ -111,7 +113,7 @@ class RunList {
 
     show(): Child {
         this.draw_actions();
-        return [this.head(), this.filters(), this.lines, this.table];
+        return [this.head(), this.quota, this.filters(), this.lines, this.table];
     }
 
     private make_list(): void {
@@ -180,6 +182,9 @@ class RunList {
         const owner = this.wanted.owner ? session.user?.name : "";
         const trash = this.wanted.trash ? "true" : "";
         const answer = await api.get<Runs>("runs", { ...this.wanted, owner, trash, offset, limit }, signal);
+        const { used_bytes, quota_bytes } = answer;
+        const told = t().runs.quota(bytes(used_bytes), bytes(quota_bytes));
+        fill(this.quota, used_bytes > quota_told * quota_bytes ? note("warn", told) : null);
         return { rows: answer.runs, total: answer.total };
     }
 
