@@ -5,7 +5,7 @@ import { h, type Child } from "../../core/dom";
 import { count, nanoseconds, number, percent, with_unit } from "../../core/format";
 import { field_at, unit_of, type FieldSchema } from "../../core/schema";
 import type { Distribution } from "../../core/summary";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { plain_table } from "../../ui/table";
 
 type Fields = Record<string, FieldSchema> | undefined;
@@ -84,7 +84,7 @@ export function plain_text(name: string, value: unknown, unit: string | undefine
 
 function object_details(name: string, value: Numbers, fields: Fields, prefix: string): HTMLElement {
     const open = prefix === "" && Object.keys(value).length < 12;
-    const title = field_at(fields, prefix + name)?.description;
+    const title = told(field_at(fields, prefix + name)?.description ?? "");
     return h("details", { open }, h("summary", { title }, readable(name)), numbers(value, fields, `${prefix}${name}.`));
 }
 
@@ -95,7 +95,7 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
     const inner: Child[] = [];
     for (const [name, value] of Object.entries(content)) {
         const unit = unit_of(fields, prefix + name);
-        const help = field_at(fields, prefix + name)?.description;
+        const help = told(field_at(fields, prefix + name)?.description ?? "");
         const nothing = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
         if (skip.includes(name) || nothing) {
             continue;
