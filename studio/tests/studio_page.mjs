@@ -699,6 +699,7 @@ const steps = {
 
     captures: data.captures,
     sweep: data.sweep,
+    applications: data.applications,
 
     async process() {
         await go(ada, `process?runs=${first_run}`);

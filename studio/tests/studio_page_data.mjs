@@ -139,6 +139,23 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
         check(/^\d+ on links: data \d/.test(await text_of(ada, "p.muted.small:has-text('on links')")), "the capture's packets move");
     },
 
+    // Applications without a step of their own open on their pages, whose numbers have units.
+    async applications() {
+        const pages = { "scale-up%2Fhgx": ["Accelerators", "GB/s"], "serving%2Fkv-matrix": ["KV transfers", "ms"], "cache%2Fzipf": ["Cache", "%"] };
+        for (const [entry, [title, unit]] of Object.entries(pages)) {
+            await go(ada, `edit/library/${entry}`);
+            await ada.waitForSelector(".verdict-ok");
+            await ada.getByRole("button", { name: "Run", exact: true }).click();
+            await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
+            await ada.waitForSelector(".facts");
+            await settled(ada);
+            check((await text_of(ada, "[role=tab][aria-selected=true]")) === title, `${entry} opens on its page`);
+            check((await ada.locator(".facts").first().textContent()).includes(unit), `${entry}: a number has the unit ${unit}`);
+            await picture(ada, `page-${title}`);
+            await accessible(ada, title);
+        }
+    },
+
     // A sweep as parallel coordinates, and its runs sorted by a result.
     async sweep() {
         await go(ada, `runs?group=${first_run() + 1}`);
