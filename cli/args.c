@@ -51,6 +51,7 @@ static const option_t options[] = {
     {"--at", true, 1u << CLI_WHAT_IF, NULL},
     {"--response", true, 1u << CLI_HEADROOM, NULL},
     {"--length", true, 1u << CLI_HEADROOM, NULL},
+    {"--cell", true, 1u << CLI_HEADROOM, NULL},
     {"--mtu", true, 1u << CLI_HEADROOM, NULL},
     {"--burst", true, 1u << CLI_HEADROOM, NULL},
     {"--x", true, 1u << CLI_PLOT, NULL},
@@ -306,6 +307,7 @@ static bool apply_text(cli_args_t *args, const option_t *option, const char *val
         {"--pace", &args->pace},
         {"--response", &args->response},
         {"--length", &args->length},
+        {"--cell", &args->cell},
         {"--mtu", &args->mtu},
         {"--burst", &args->burst},
     };

@@ -104,6 +104,7 @@ typedef struct cli_args {
     const char *fail_at;  // what-if: --at; NULL: not given
     const char *response; // headroom, as the next three; NULL: not given
     const char *length;
+    const char *cell;
     const char *mtu;
     const char *burst;
     bool quiet;

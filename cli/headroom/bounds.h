@@ -14,15 +14,20 @@ typedef struct cli_port_needs {
     sim_time_t response_ps; // of the peer to a pause
     uint32_t frame_bytes;   // of the class, without FCS
     uint32_t back_bytes;    // frames that a pause may have to wait for
+    uint32_t cell_bytes;    // each frame takes whole cells of the buffer; 1: bytes
 } cli_port_needs_t;
 
-// Returns the least headroom without a drop.
+// Returns the bytes of the cells that a frame takes.
+uint64_t cli_headroom_cells_bytes(const cli_port_needs_t *needs, uint32_t frame_bytes);
+
+// Returns the least headroom without a drop, in whole cells.
 uint64_t cli_headroom_bytes(const cli_port_needs_t *needs);
 // Returns the least number of bytes that must be left when the peer may continue, so that the
 // port at which they leave does not rest.
 uint64_t cli_headroom_reserve_bytes(const cli_port_needs_t *needs);
-// Returns the least headroom for frames of any sizes up to needs->frame_bytes, also mixed.
-uint64_t cli_headroom_any_bytes(const cli_port_needs_t *needs);
+// Returns the least headroom for frames of any sizes from least_bytes up to needs->frame_bytes,
+// also mixed.
+uint64_t cli_headroom_any_bytes(const cli_port_needs_t *needs, uint32_t least_bytes);
 // Returns the frame size from least_bytes to needs->frame_bytes, in steps of 4, whose headroom is
 // the largest.
 uint32_t cli_headroom_worst_frame(const cli_port_needs_t *needs, uint32_t least_bytes);

@@ -21,6 +21,7 @@
 #define NAMED_MAX 20u // unsafe ports that are named
 #define LEAST_FRAME_BYTES 62u
 #define PS_PER_METRE 5000u
+#define LIST_MAX 32u // values of --length or --response
 
 // Ports whose lossless classes need and have the same.
 typedef struct kind {
@@ -43,9 +44,12 @@ typedef struct unsafe {
 
 typedef struct headroom {
     const cli_args_t *args;
-    sim_time_t response_ps; // SIM_AUTO: that of the switch
-    double length_m;        // below 0: that of the link
-    uint64_t mtu_bytes;     // 0: that of the NICs
+    sim_time_t responses_ps[LIST_MAX]; // SIM_AUTO: that of the switch
+    size_t response_count;
+    double lengths_m[LIST_MAX]; // below 0: that of the link
+    size_t length_count;
+    uint64_t cell_bytes; // 1: the buffer has bytes
+    uint64_t mtu_bytes;  // 0: that of the NICs
     uint64_t burst_bytes;
     kind_t *kinds;
     size_t kind_count;
@@ -65,24 +69,70 @@ static sim_err_t bad_option(const char *option, const char *value, const char *e
                       option, world_show(&shown, value), expected);
 }
 
+// Takes the values of a list, "5m,40m,300m", by `take`.
+static sim_err_t take_list(headroom_t *headroom, const char *list, world_error_t *error,
+                           sim_err_t (*take)(headroom_t *headroom, const char *value,
+                                             world_error_t *error))
+{
+    char *const values = sim_strdup(list);
+    char *rest = values;
+    sim_err_t result = SIM_OK;
+    for (char *value = strsep(&rest, ","); value != NULL && result == SIM_OK;
+         value = strsep(&rest, ",")) {
+        result = take(headroom, value, error);
+    }
+    sim_free(values);
+    return result;
+}
+
+static sim_err_t take_response(headroom_t *headroom, const char *value, world_error_t *error)
+{
+    sim_message_t message;
+    sim_time_t *const response_ps = &headroom->responses_ps[headroom->response_count];
+    if (headroom->response_count == LIST_MAX ||
+        sim_parse_time(value, response_ps, &message) != SIM_OK || *response_ps > SIM_PS_PER_MS) {
+        return bad_option("--response", value, "a time up to 1 ms: 4us, or up to 32 of them",
+                          error);
+    }
+    headroom->response_count++;
+    return SIM_OK;
+}
+
+static sim_err_t take_length(headroom_t *headroom, const char *value, world_error_t *error)
+{
+    char *end = NULL;
+    const double length_m = strtod(value, &end);
+    if (headroom->length_count == LIST_MAX || end == value ||
+        (strcmp(end, "m") != 0 && *end != '\0') || !(length_m >= 0 && length_m <= 1e6)) {
+        return bad_option("--length", value, "metres: 300m, or up to 32 of them", error);
+    }
+    headroom->lengths_m[headroom->length_count++] = length_m;
+    return SIM_OK;
+}
+
 static sim_err_t take_options(headroom_t *headroom, world_error_t *error)
 {
     const cli_args_t *const args = headroom->args;
     sim_message_t message;
-    headroom->response_ps = SIM_AUTO;
-    headroom->length_m = -1;
-    if (args->response != NULL &&
-        (sim_parse_time(args->response, &headroom->response_ps, &message) != SIM_OK ||
-         headroom->response_ps > SIM_PS_PER_MS)) {
-        return bad_option("--response", args->response, "a time up to 1 ms: 4us", error);
+    sim_err_t result =
+        args->response == NULL ? SIM_OK : take_list(headroom, args->response, error, take_response);
+    if (result == SIM_OK && args->length != NULL) {
+        result = take_list(headroom, args->length, error, take_length);
     }
-    if (args->length != NULL) {
-        char *end = NULL;
-        headroom->length_m = strtod(args->length, &end);
-        if (end == args->length || (strcmp(end, "m") != 0 && *end != '\0') ||
-            !(headroom->length_m >= 0 && headroom->length_m <= 1e6)) {
-            return bad_option("--length", args->length, "metres: 300m", error);
-        }
+    if (result != SIM_OK) {
+        return result;
+    }
+    if (args->response == NULL) {
+        headroom->responses_ps[headroom->response_count++] = SIM_AUTO;
+    }
+    if (args->length == NULL) {
+        headroom->lengths_m[headroom->length_count++] = -1;
+    }
+    headroom->cell_bytes = 1;
+    if (args->cell != NULL &&
+        (sim_parse_bytes(args->cell, &headroom->cell_bytes, &message) != SIM_OK ||
+         headroom->cell_bytes < 1 || headroom->cell_bytes > 4096)) {
+        return bad_option("--cell", args->cell, "bytes from 1 to 4096: 254", error);
     }
     if (args->mtu != NULL &&
         (sim_parse_bytes(args->mtu, &headroom->mtu_bytes, &message) != SIM_OK ||
@@ -125,29 +175,77 @@ static bool has_lossless_class(const net_switch_config_t *config)
     return config->pfc_enabled && config->pfc_priorities != 0;
 }
 
+// Returns the kind of a port with a length and a response time of the lists.
 static kind_t port_kind(const headroom_t *headroom, const world_t *world, const net_node_t *node,
-                        uint32_t p)
+                        uint32_t p, size_t length, size_t response)
 {
+    const double given_m = headroom->lengths_m[length];
+    const sim_time_t response_ps = headroom->responses_ps[response];
     const net_switch_config_t *const config = net_switch_config(node);
     const net_port_t *const port = net_port_at(node, p);
     const uint32_t mtu =
         (uint32_t)(headroom->mtu_bytes != 0 ? headroom->mtu_bytes
                                             : SIM_MIN(world->scenario->nic_config.mtu_bytes, 4096));
-    const double length_m =
-        headroom->length_m >= 0 ? headroom->length_m : (double)port->line->delay_ps / PS_PER_METRE;
+    const double length_m = given_m >= 0 ? given_m : (double)port->line->delay_ps / PS_PER_METRE;
     return (kind_t){
         .needs = {.rate_bps = port->line->rate_bps,
-                  .delay_ps = headroom->length_m >= 0 ? (sim_time_t)(length_m * PS_PER_METRE + 0.5)
-                                                      : port->line->delay_ps,
-                  .response_ps = headroom->response_ps != SIM_AUTO
-                                     ? headroom->response_ps
+                  .delay_ps = given_m >= 0 ? (sim_time_t)(length_m * PS_PER_METRE + 0.5)
+                                           : port->line->delay_ps,
+                  .response_ps = response_ps != SIM_AUTO
+                                     ? response_ps
                                      : net_switch_response_ps(node, port->line->rate_bps),
                   .frame_bytes = mtu + CLI_PROBE_HEADER_BYTES,
-                  .back_bytes = mtu + CLI_PROBE_HEADER_BYTES},
+                  .back_bytes = mtu + CLI_PROBE_HEADER_BYTES,
+                  .cell_bytes = (uint32_t)headroom->cell_bytes},
         .length_m = length_m,
         .given_bytes = net_switch_headroom_limit_bytes(node, p),
         .reserve_bytes = config->pfc_reserved_bytes,
     };
+}
+
+// Turns measured bytes of frames of one size into the bytes of their cells.
+static void count_cells(const cli_port_needs_t *needs, cli_probed_t *probed)
+{
+    uint64_t *const bytes[] = {&probed->headroom_bytes, &probed->reserve_bytes,
+                               &probed->xoff_bytes};
+    for (size_t i = 0; i < SIM_COUNT_OF(bytes); i++) {
+        *bytes[i] =
+            *bytes[i] / needs->frame_bytes * cli_headroom_cells_bytes(needs, needs->frame_bytes);
+    }
+}
+
+static sim_err_t measure_kind(const headroom_t *headroom, kind_t *kind, world_error_t *error)
+{
+    cli_port_needs_t odd = kind->needs;
+    cli_vendor_switch_t chip = cli_vendor_switch;
+    chip.cell_bytes = headroom->cell_bytes > 1 ? headroom->cell_bytes : chip.cell_bytes;
+    odd.frame_bytes = cli_headroom_worst_frame(&kind->needs, LEAST_FRAME_BYTES);
+    kind->odd_frame = odd.frame_bytes;
+    kind->vendor_bytes = cli_headroom_vendor_bytes(&chip, kind->needs.rate_bps, kind->length_m,
+                                                   kind->needs.response_ps);
+    sim_err_t result = cli_probe(&kind->needs, headroom->burst_bytes, &kind->full, error);
+    if (result == SIM_OK) {
+        result = cli_probe(&odd, 0, &kind->odd, error);
+    }
+    count_cells(&kind->needs, &kind->full);
+    count_cells(&odd, &kind->odd);
+    kind->least_bytes = SIM_MAX(cli_headroom_any_bytes(&kind->needs, LEAST_FRAME_BYTES),
+                                SIM_MAX(kind->full.headroom_bytes, kind->odd.headroom_bytes));
+    return result;
+}
+
+// Adds a port to the kinds that it has with all lengths and response times of the lists.
+static void add_port(headroom_t *headroom, const world_t *world, const net_node_t *node, uint32_t p)
+{
+    for (size_t l = 0; l < headroom->length_count; l++) {
+        for (size_t r = 0; r < headroom->response_count; r++) {
+            const kind_t kind = port_kind(headroom, world, node, p, l, r);
+            const size_t k = kind_of(headroom, &kind);
+            headroom->kinds[k].count++;
+            SIM_APPEND(headroom->unsafes, headroom->unsafe_count, headroom->unsafe_capacity,
+                       (unsafe_t){net_port_name(net_port_at(node, p)), k});
+        }
+    }
 }
 
 // Finds the kinds of all ports with lossless classes, and measures what each kind needs.
@@ -159,33 +257,26 @@ static sim_err_t measure(headroom_t *headroom, const world_t *world, world_error
         for (uint32_t p = 0; node->kind == NET_NODE_SWITCH &&
                              has_lossless_class(net_switch_config(node)) && p < node->port_count;
              p++) {
-            const kind_t kind = port_kind(headroom, world, node, p);
-            const size_t k = kind_of(headroom, &kind);
-            headroom->kinds[k].count++;
-            SIM_APPEND(headroom->unsafes, headroom->unsafe_count, headroom->unsafe_capacity,
-                       (unsafe_t){net_port_name(net_port_at(node, p)), k});
+            add_port(headroom, world, node, p);
         }
     }
     for (size_t k = 0; k < headroom->kind_count && result == SIM_OK; k++) {
-        kind_t *const kind = &headroom->kinds[k];
-        cli_port_needs_t odd = kind->needs;
-        odd.frame_bytes = cli_headroom_worst_frame(&kind->needs, LEAST_FRAME_BYTES);
-        kind->odd_frame = odd.frame_bytes;
-        kind->vendor_bytes = cli_headroom_vendor_bytes(&cli_vendor_switch, kind->needs.rate_bps,
-                                                       kind->length_m, kind->needs.response_ps);
-        result = cli_probe(&kind->needs, headroom->burst_bytes, &kind->full, error);
-        if (result == SIM_OK) {
-            result = cli_probe(&odd, 0, &kind->odd, error);
-        }
-        kind->least_bytes = SIM_MAX(cli_headroom_any_bytes(&kind->needs),
-                                    SIM_MAX(kind->full.headroom_bytes, kind->odd.headroom_bytes));
+        result = measure_kind(headroom, &headroom->kinds[k], error);
     }
-    // The list keeps the unsafe ports.
+    // The list keeps the unsafe ports, each with the kind in which it lacks the most.
     size_t kept = 0;
     for (size_t i = 0; i < headroom->unsafe_count && result == SIM_OK; i++) {
-        const kind_t *const kind = &headroom->kinds[headroom->unsafes[i].kind];
-        if (kind->given_bytes < kind->least_bytes) {
-            headroom->unsafes[kept++] = headroom->unsafes[i];
+        const unsafe_t unsafe = headroom->unsafes[i];
+        const kind_t *const kind = &headroom->kinds[unsafe.kind];
+        if (kind->given_bytes >= kind->least_bytes) {
+            continue;
+        }
+        const bool again = kept > 0 && headroom->unsafes[kept - 1].port == unsafe.port;
+        if (!again) {
+            headroom->unsafes[kept++] = unsafe;
+        } else if (kind->least_bytes >
+                   headroom->kinds[headroom->unsafes[kept - 1].kind].least_bytes) {
+            headroom->unsafes[kept - 1] = unsafe;
         }
     }
     headroom->unsafe_count = kept;
@@ -199,10 +290,14 @@ static void print_kind(const headroom_t *headroom, const kind_t *kind)
     world_text_t rate;
     world_text_t delay;
     world_text_t response;
-    printf("%zu port%s of %s, %s (%.4g m), response %s, frames of %u bytes\n", kind->count,
+    char cells[48] = "";
+    if (kind->needs.cell_bytes > 1) {
+        (void)snprintf(cells, sizeof(cells), ", in cells of %u bytes", kind->needs.cell_bytes);
+    }
+    printf("%zu port%s of %s, %s (%.4g m), response %s, frames of %u bytes%s\n", kind->count,
            sim_plural(kind->count), world_format_rate(&rate, kind->needs.rate_bps),
            world_format_time(&delay, kind->needs.delay_ps), kind->length_m,
-           world_format_time(&response, kind->needs.response_ps), kind->needs.frame_bytes);
+           world_format_time(&response, kind->needs.response_ps), kind->needs.frame_bytes, cells);
     printf("  headroom  %10" PRIu64 " measured with these frames (closed form %" PRIu64 ")\n",
            kind->full.headroom_bytes, cli_headroom_bytes(&kind->needs));
     printf("            %10" PRIu64 " measured with frames of %u bytes, the worst of equal size\n",
@@ -259,6 +354,7 @@ static json_t *kind_json(const headroom_t *headroom, const kind_t *kind)
     json_object_set_new(json, "length_m", json_real(kind->length_m));
     cli_json_set(json, "response_ps", kind->needs.response_ps);
     cli_json_set(json, "frame_bytes", kind->needs.frame_bytes);
+    cli_json_set(json, "cell_bytes", kind->needs.cell_bytes);
     cli_json_set(json, "headroom_bytes", kind->full.headroom_bytes);
     cli_json_set(json, "headroom_closed_form_bytes", cli_headroom_bytes(&kind->needs));
     cli_json_set(json, "worst_frame_bytes", kind->odd_frame);
@@ -332,6 +428,22 @@ static json_t *profile_of(const kind_t *kind, const net_switch_config_t *config)
     return profile;
 }
 
+// Adds the profile of a port with one of the lengths, and the response time that needs the most.
+static void add_profile(headroom_t *headroom, const world_t *world, const net_node_t *node,
+                        uint32_t p, size_t length, json_t *profiles)
+{
+    const kind_t *worst = NULL;
+    for (size_t r = 0; r < headroom->response_count; r++) {
+        const kind_t kind = port_kind(headroom, world, node, p, length, r);
+        const kind_t *const found = &headroom->kinds[kind_of(headroom, &kind)];
+        worst = worst == NULL || found->least_bytes > worst->least_bytes ? found : worst;
+    }
+    char *const name = sim_format("pg_lossless_%" PRIu64 "_%.4gm_profile",
+                                  worst->needs.rate_bps / 1000000, worst->length_m);
+    json_object_set_new(profiles, name, profile_of(worst, net_switch_config(node)));
+    sim_free(name);
+}
+
 // Writes DIR/SWITCH.json with a profile for each kind of ports that the switch has.
 static sim_err_t write_profiles(headroom_t *headroom, const world_t *world, const char *folder,
                                 world_error_t *error)
@@ -348,13 +460,9 @@ static sim_err_t write_profiles(headroom_t *headroom, const world_t *world, cons
         }
         json_t *const profiles = json_object();
         for (uint32_t p = 0; p < node->port_count; p++) {
-            kind_t kind = port_kind(headroom, world, node, p);
-            const size_t k = kind_of(headroom, &kind);
-            kind = headroom->kinds[k];
-            char *const name = sim_format("pg_lossless_%" PRIu64 "_%.4gm_profile",
-                                          kind.needs.rate_bps / 1000000, kind.length_m);
-            json_object_set_new(profiles, name, profile_of(&kind, net_switch_config(node)));
-            sim_free(name);
+            for (size_t l = 0; l < headroom->length_count; l++) {
+                add_profile(headroom, world, node, p, l, profiles);
+            }
         }
         json_t *const json = json_pack("{s:o}", "BUFFER_PROFILE", profiles);
         char *const path = sim_format("%s/%s.json", folder, node->sim.name);

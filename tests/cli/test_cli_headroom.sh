@@ -108,6 +108,36 @@ rocesim import "$work/fabric" -o "$work/fabric.yaml" >"$work/said" 2>&1 || fail 
 rocesim headroom "$work/fabric.yaml" >"$work/said" 2>&1 ||
     fail "the corrected profile is unsafe: $(cat "$work/said")"
 
+# Lists: each length with each response time is a kind; a port is named once. Cells: each frame takes whole
+# ones, and the least for mixed sizes is the optimum of a knapsack, which a recursion finds again here.
+rocesim headroom "$work/port.yaml" --length 5m,300m --response 0ns,1us --cell 254B --mtu 1024 --json \
+    -o "$work/lists" >"$work/out.json" 2>"$work/said"
+[ $? -le 1 ] || fail "lists: $(cat "$work/said")"
+python3 - "$work" <<'END' || fail "lists and cells: $(cat "$work/out.json")"
+import json, sys
+from fractions import Fraction
+from math import ceil
+found = json.load(open(sys.argv[1] + "/out.json"))
+assert sorted((k["length_m"], k["response_ps"]) for k in found["kinds"]) == [
+    (5, 0), (5, 10**6), (300, 0), (300, 10**6)]
+assert len({u["port"] for u in found["unsafe"]}) == len(found["unsafe"])
+f, cell = 1082, 254
+cells = lambda size: ceil(size / cell) * cell
+for kind in found["kinds"]:
+    X = Fraction(kind["rate_bps"] * (2 * kind["delay_ps"] + kind["response_ps"]), 8 * 10**12) + 2 * f + 108
+    assert kind["headroom_bytes"] == kind["headroom_closed_form_bytes"] == cells(f) * ceil(X / (f + 24))
+    T = ceil(X) - 1
+    items = [(max((k - 1) * cell + 1, 62) + 24, k * cell) for k in range(1, ceil(f / cell) + 1)]
+    sums = [0] * (T + 1)
+    for t in range(1, T + 1):
+        sums[t] = max([sums[t - 1]] + [sums[t - w] + v for w, v in items if w <= t])
+    assert kind["least_bytes"] == sums[T] + cells(f), (kind, sums[T])
+profiles = json.load(open(sys.argv[1] + "/lists/switch0.json"))["BUFFER_PROFILE"]
+for length in (5, 300):
+    worst = max(k["least_bytes"] for k in found["kinds"] if k["length_m"] == length)
+    assert int(profiles[f"pg_lossless_100000_{length}m_profile"]["xoff"]) == worst
+END
+
 refused() { # TEXT ARGUMENT...
     rocesim headroom "${@:2}" >"$work/said" 2>&1
     [ $? -eq 2 ] && grep -q -- "$1" "$work/said" || fail "${*:2}: $(cat "$work/said")"
@@ -116,6 +146,8 @@ refused 'expected a time up to 1 ms' "$work/port.yaml" --response 2ms
 refused 'expected metres' "$work/port.yaml" --length 3km
 refused 'expected 256, 512' "$work/port.yaml" --mtu 1500
 refused 'expected bytes' "$work/port.yaml" --burst lots
+refused 'expected bytes from 1 to 4096' "$work/port.yaml" --cell 0B
+refused "'4km', expected metres" "$work/port.yaml" --length 5m,4km
 rocesim headroom "$work/port.yaml" --set switch.pfc.enabled=off >"$work/said" 2>&1 ||
     fail "without lossless classes: $(cat "$work/said")"
 exit $((failures > 0))
