@@ -113,6 +113,7 @@ sim_err_t pcap_out_capture_open(sim_t *sim, const pcap_out_config_t *config,
     }
     pcap_out_capture_t *const made = sim_alloc(sizeof(*made));
     made->file = file;
+    pcap_out_file_set_origin(file, config->origin_s);
     made->stream = sim_stream_create(sim, write_frame, made);
     made->has_filter = config->filter != NULL && config->filter[0] != '\0';
     made->without_telemetry = config->without_telemetry;

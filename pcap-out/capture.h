@@ -30,6 +30,7 @@ typedef struct pcap_out_config {
     pcap_out_direction_t direction;
     uint64_t bytes_max;     // size of the file before compression; 0: no limit
     bool without_telemetry; // leave out the trailer of net/wire/trailer.h
+    uint64_t origin_s;      // time stamp of the run's beginning, in seconds since 1970
 } pcap_out_config_t;
 
 // Opens the file; config is not kept. Fails like pcap_out_file_open, and then *capture is NULL. The

@@ -207,8 +207,8 @@ static void print_root(const explain_t *explain, const explain_root_t *root, FIL
     world_text_t first;
     world_text_t time;
     fprintf(out,
-            "  pauses that began at %s, from %s on: %" PRIu64
-            " pause%s of %u port%s (%u of hosts), "
+            "  pauses that began at %s, from %s on: stopped %" PRIu64
+            " time%s, %u port%s (%u of hosts), "
             "%s in all\n",
             root->name, world_format_time(&first, root->first_ps), root->pauses,
             sim_plural(root->pauses), root->ports, sim_plural(root->ports), root->hosts,

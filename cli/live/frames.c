@@ -2,7 +2,8 @@
 // cli/live/frames.c - captures of all ports, in a folder that the program rocesim-extcap reads.
 //
 // DIR/ports has a line for each port: its number and its name. DIR/NUMBER.pcap is its capture, and
-// DIR/ended exists when the run has ended.
+// DIR/ended exists when the run has ended. "DIR@now" shifts the times of frames so that the run
+// begins now.
 #include "cli/live/targets.h"
 
 #include "net/nodes.h"
@@ -13,14 +14,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PORTS_MAX 256u
+#define NOW "@now"
 
 typedef struct frames {
     char *folder;
     pcap_out_capture_t *captures[PORTS_MAX];
     size_t count;
+    uint64_t origin_s; // 0: frames have simulated times
 } frames_t;
 
 static void close_captures(frames_t *frames)
@@ -40,7 +44,7 @@ static sim_err_t open_capture(frames_t *frames, const world_t *world, net_port_t
 {
     sim_message_t message;
     char *const path = sim_format("%s/%zu.pcap", frames->folder, frames->count);
-    const pcap_out_config_t config = {.path = path};
+    const pcap_out_config_t config = {.path = path, .origin_s = frames->origin_s};
     sim_err_t result =
         pcap_out_capture_open(world->sim, &config, &frames->captures[frames->count], &message);
     if (result == SIM_OK) {
@@ -73,10 +77,15 @@ static sim_err_t open_frames(const world_t *world, const char *where, void **tar
                              world_error_t *error)
 {
     frames_t *const frames = sim_alloc(sizeof(*frames));
-    *frames = (frames_t){.folder = sim_strdup(where)};
-    char *const ports = sim_format("%s/ports", where);
-    char *const ended = sim_format("%s/ended", where);
-    (void)mkdir(where, 0777);
+    const size_t size = strlen(where);
+    const bool shifts = size > strlen(NOW) && strcmp(where + size - strlen(NOW), NOW) == 0;
+    *frames = (frames_t){
+        .folder = sim_format("%.*s", (int)(size - (shifts ? strlen(NOW) : 0)), where),
+        .origin_s = shifts ? (uint64_t)time(NULL) : 0,
+    };
+    char *const ports = sim_format("%s/ports", frames->folder);
+    char *const ended = sim_format("%s/ended", frames->folder);
+    (void)mkdir(frames->folder, 0777);
     (void)unlink(ended);
     FILE *const list = fopen(ports, "we");
     sim_err_t result = SIM_OK;

@@ -163,7 +163,7 @@ sim_err_t cli_live_check(const cli_args_t *args, const world_t *world, world_err
             world_shown_t shown;
             result = world_fail(error, SIM_ERR_INVALID, NULL,
                                 "rocesim run: --live is '%s', expected sysfs:DIR, http:PORT, "
-                                "redis:PORT[@SWITCH] or extcap:DIR",
+                                "redis:PORT[@SWITCH] or extcap:DIR[@now]",
                                 world_show(&shown, args->live[i]));
         } else if (ops->check != NULL) {
             result = ops->check(world, where, error);

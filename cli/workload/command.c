@@ -10,6 +10,7 @@
 #include "cli/workload/matrix.h"
 #include "cli/workload/peers.h"
 #include "cli/workload/requests.h"
+#include "topologies/topology_file.h"
 #include "world/control_characters.h"
 #include "world/format.h"
 #include "world/yaml_tree.h"
@@ -380,7 +381,8 @@ typedef enum kind {
     KIND_REQUESTS,
     KIND_NCCL,
     KIND_FOREIGN,
-    KIND_OTHER, // in no known format
+    KIND_TOPOLOGY, // that topology.file reads
+    KIND_OTHER,    // in no known format
     KIND_WORKLOAD,
     KIND_MATRIX,
     KIND_SIZES
@@ -404,7 +406,7 @@ static kind_t kind_of(const app__workload_file_t *file, cli_peer_t *peer)
     // MSCCL's reader takes every XML.
     if ((format == NULL || format == &app__format_msccl) && !scenario &&
         cli_peer_of(text, size, peer)) {
-        return KIND_FOREIGN;
+        return peer->is_topology ? KIND_TOPOLOGY : KIND_FOREIGN;
     }
     const bool other_xml = format == &app__format_msccl && !cli_has_word(text, size, "<algo");
     if ((format != NULL && !other_xml) || scenario) {
@@ -415,6 +417,21 @@ static kind_t kind_of(const app__workload_file_t *file, cli_peer_t *peer)
     }
     cli_peer_unknown(text, size, peer);
     return KIND_OTHER;
+}
+
+// Reads a topology of another simulator as topology.file does. Prints what is wrong with it.
+static bool is_sound_topology(const app__workload_file_t *file)
+{
+    topo_file_t *topology = NULL;
+    sim_message_t message = {.text = ""};
+    const sim_err_t result = topo_file_parse(TOPO_FILE_AUTO, file->name, file->text,
+                                             file->size_bytes, NULL, NULL, &topology, &message);
+    if (result != SIM_OK) {
+        fprintf(stderr, "%s\n", message.text);
+        return false;
+    }
+    topo_file_destroy(topology);
+    return true;
 }
 
 bool cli_workload_check(const cli_args_t *args, int *status)
@@ -437,10 +454,13 @@ bool cli_workload_check(const cli_args_t *args, int *status)
     case KIND_NCCL:
         *status = cli_nccl_check(name, text, size, args->json);
         break;
+    case KIND_TOPOLOGY:
     case KIND_FOREIGN:
     case KIND_OTHER:
-        fprintf(stderr, "%s:1:1: the file is %s, expected a scenario or a workload: %s\n", name,
-                peer.what, peer.use);
+        if (kind != KIND_TOPOLOGY || is_sound_topology(&file)) {
+            fprintf(stderr, "%s:1:1: the file is %s, expected a scenario or a workload: %s\n", name,
+                    peer.what, peer.use);
+        }
         *status = CLI_EXIT_BAD_INPUT;
         break;
     case KIND_WORKLOAD:
@@ -463,16 +483,18 @@ bool cli_workload_check(const cli_args_t *args, int *status)
 static kind_t describe_kind(const char *name, cli_peer_t *peer)
 {
     static const cli_peer_t used[] = {
-        [KIND_REQUESTS] = {"a trace of requests",
-                           "traffic of kind serving reads it as trace: FILE"},
-        [KIND_NCCL] = {"a server in NCCL's XML", "rocesim check describes it"},
-        [KIND_WORKLOAD] = {"a workload or the algorithm of a collective",
-                           "rocesim check describes it, and a scenario uses it as traffic: "
-                           "[{workload: {file: FILE}}] or as algorithm-file"},
-        [KIND_MATRIX] = {"a list of flows",
-                         "a scenario uses it as traffic: [{flows: {file: FILE}}]"},
-        [KIND_SIZES] = {"a distribution of flow sizes",
-                        "poisson and other traffic read it as sizes: FILE"},
+        [KIND_REQUESTS] = {.what = "a trace of requests",
+                           .use = "traffic of kind serving reads it as trace: FILE",
+                           false},
+        [KIND_NCCL] = {.what = "a server in NCCL's XML", .use = "rocesim check describes it"},
+        [KIND_WORKLOAD] = {.what = "a workload or the algorithm of a collective",
+                           .use = "rocesim check describes it, and a scenario uses it as traffic: "
+                                  "[{workload: {file: FILE}}] or as algorithm-file",
+                           false},
+        [KIND_MATRIX] = {.what = "a list of flows",
+                         .use = "a scenario uses it as traffic: [{flows: {file: FILE}}]"},
+        [KIND_SIZES] = {.what = "a distribution of flow sizes",
+                        .use = "poisson and other traffic read it as sizes: FILE"},
     };
     size_t size = 0;
     char *const text = read_regular(name, &size);
@@ -501,7 +523,7 @@ char *cli_workload_kind(const char *path)
     cli_peer_t peer = {.use = NULL};
     const kind_t kind = describe_kind(path, &peer);
     if (kind == KIND_SCENARIO) {
-        peer = (cli_peer_t){"a scenario, or nearly one", "rocesim run runs it"};
+        peer = (cli_peer_t){.what = "a scenario, or nearly one", .use = "rocesim run runs it"};
     }
     return kind == KIND_OTHER ? NULL : sim_format("the file is %s: %s", peer.what, peer.use);
 }

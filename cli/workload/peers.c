@@ -282,14 +282,14 @@ bool cli_peer_of(const char *text, size_t size_bytes, cli_peer_t *peer)
         bool (*is)(sim_words_t words);
         cli_peer_t peer;
     } shapes[] = {
-        {is_graph, {"a topology of HPCC's simulator or SimAI", in_topology}},
-        {is_tiers, {"a topology of htsim", in_topology}},
-        {is_fct, {"completion times of HPCC's simulator (fct)", measured}},
-        {is_routes, {"next hops of switches", "topology.file.routes reads it"}},
+        {is_graph, {"a topology of HPCC's simulator or SimAI", in_topology, true}},
+        {is_tiers, {"a topology of htsim", in_topology, true}},
+        {is_fct, {"completion times of HPCC's simulator (fct)", measured, false}},
+        {is_routes, {"next hops of switches", "topology.file.routes reads it", false}},
         {is_traced,
          {"a list of traced nodes of HPCC's simulator",
-          "TRACE_FILE of a configuration that rocesim hpcc runs names it"}},
-        {is_rows, {"a list of flows", in_flows}},
+          "TRACE_FILE of a configuration that rocesim hpcc runs names it", false}},
+        {is_rows, {"a list of flows", in_flows, false}},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(shapes); i++) {
         if (shapes[i].is(words)) {

@@ -7,8 +7,9 @@
 
 // A file of another program, or one that a scenario names.
 typedef struct cli_peer {
-    char what[128];  // as the object of a sentence: "a topology of htsim"
-    const char *use; // how rocesim uses it, or what has its place: a half sentence
+    char what[128];   // as the object of a sentence: "a topology of htsim"
+    const char *use;  // how rocesim uses it, or what has its place: a half sentence
+    bool is_topology; // topology.file reads it
 } cli_peer_t;
 
 // Recognises a file by its content. Returns whether it is one of the files above.

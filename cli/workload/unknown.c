@@ -216,13 +216,13 @@ void cli_peer_unknown(const char *text, size_t size_bytes, cli_peer_t *peer)
     length -= length > 0 && line[length - 1] == '\r';
     *peer = (cli_peer_t){.use = unknown_use};
     if (left == 0) {
-        *peer = (cli_peer_t){"empty", "nothing stands in it"};
+        *peer = (cli_peer_t){.what = "empty", .use = "nothing stands in it"};
     } else if (is_binary(text, looked)) {
-        *peer = (cli_peer_t){"no text", unknown_use};
+        *peer = (cli_peer_t){.what = "no text", .use = unknown_use};
     } else if (*line == '{') {
         add_keys(peer, "JSON", &keys);
     } else if (*line == '[' && left > 1 && strchr("{[\" \r\n", line[1]) != NULL) {
-        *peer = (cli_peer_t){"a list in JSON", unknown_use};
+        *peer = (cli_peer_t){.what = "a list in JSON", .use = unknown_use};
     } else if (*line == '<') {
         add_words(peer, "XML that begins with", line, length, '\0');
     } else if (next_key(&keys)) {

@@ -157,19 +157,20 @@ const net_port_metric_t net_port_metrics[] = {
      .help = "bytes of the frames that the port received, without preamble, FCS and gap",
      .column = "rx_prio%u_bytes", .total = {.group = "traffic"}},
     {.name = "tx_pause", .unit = "frames", RARE_IN(pauses, pauses[0].tx_pause, FIXED, CARRIED), .points = PFC_TX,
-     .help = "number of PFC pauses that the port sent; a frame that stops two classes counts twice",
+     .help = "number of pause frames that the port sent, repetitions of a pause too; a frame that stops "
+             "two classes counts twice",
      .column = "tx_prio%u_pause", .by_class = "pause_frames",
      .total = {.group = "pfc", .field = "pfc.pause_frames", .label = "PFC pause frames",
-               .line = "PFC", .words = "pauses", .swept = true}},
+               .line = "PFC", .words = "pause frames", .swept = true}},
     {.name = "rx_pause", .unit = "frames", RARE_IN(pauses, pauses[0].rx_pause, FIXED, CARRIED | DIGESTED), .points = PFC_RX,
-     .help = "number of PFC pauses that the port received; a frame that stops two classes counts "
-             "twice",
+     .help = "number of pause frames that the port received, repetitions of a pause too; a frame that "
+             "stops two classes counts twice",
      .column = "rx_prio%u_pause", .hottest = true, .total = {.group = "pfc"}},
     {.name = "tx_resume", .unit = "frames", RARE_IN(pauses, pauses[0].tx_resume, FIXED, CARRIED), .points = PFC_TX,
      .help = "number of PFC releases that the port sent; a frame that releases two classes counts "
              "twice",
      .column = "tx_prio%u_resume", .by_class = "resume_frames",
-     .total = {.group = "pfc", .field = "pfc.resume_frames", .line = "PFC", .words = "releases"}},
+     .total = {.group = "pfc", .field = "pfc.resume_frames", .line = "PFC", .words = "resume frames"}},
     {.name = "rx_resume", .unit = "frames", RARE_IN(pauses, pauses[0].rx_resume, FIXED, CARRIED), .points = PFC_RX,
      .help = "number of PFC releases that the port received; a frame that releases two classes "
              "counts twice",

@@ -82,7 +82,7 @@ static void print_rates(const world_t *world, const results_t *results, FILE *ou
     }
     world_text_t from;
     world_text_t until;
-    fprintf(out, "  rates     %s Gbps of payload from %s to %s",
+    fprintf(out, "  rates     %s Gbps of payload from %s to %s, idle times included",
             SIM_DIGITS(results_span_goodput_gbps(results->span), 5),
             world_format_time(&from, from_ps), world_format_time(&until, until_ps));
     if (until_ps < results->sim_time_ps) {

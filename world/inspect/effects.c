@@ -500,6 +500,15 @@ static const char *chooser(const search_t *search, const char *path)
     return NULL;
 }
 
+// Returns whether an attribute decides over a condition.
+static bool path_decides(const char *path, const char *needs, const char *chosen_by)
+{
+    // Switches whose load-balancing is "network", as by default, have that of the network.
+    const bool of_network = strcmp(path, "network.load-balancer") == 0;
+    return asks_for(needs, of_network ? "switch.load-balancing" : path) ||
+           (chosen_by != NULL && strcmp(path, chosen_by) == 0);
+}
+
 // Returns whether a path of a parameter, or one in its list, decides over a condition.
 static bool decides(const world_tree_t *paths, const char *needs, const char *chosen_by)
 {
@@ -510,9 +519,46 @@ static bool decides(const world_tree_t *paths, const char *needs, const char *ch
     if (paths == NULL || paths->kind != WORLD_TREE_SCALAR) {
         return found;
     }
-    const char *const of_node = strstr(paths->text, ".nic."); // nodes.NAME.nic.ATTRIBUTE
-    const char *const path = of_node != NULL ? of_node + 1 : paths->text;
-    return asks_for(needs, path) || (chosen_by != NULL && strcmp(path, chosen_by) == 0);
+    // nodes.NAME.nic.ATTRIBUTE, nodes.NAME.switch.ATTRIBUTE, links.NAME.ATTRIBUTE
+    const char *const of_nic = strstr(paths->text, ".nic.");
+    const char *const of_switch = strstr(paths->text, ".switch.");
+    const char *const of_link =
+        strncmp(paths->text, "links.", 6) == 0 ? strchr(paths->text + 6, '.') : NULL;
+    char *const path = of_nic != NULL      ? sim_strdup(of_nic + 1)
+                       : of_switch != NULL ? sim_strdup(of_switch + 1)
+                       : of_link != NULL   ? sim_format("link%s", of_link)
+                                           : sim_strdup(paths->text);
+    found = path_decides(path, needs, chosen_by);
+    sim_free(path);
+    return found;
+}
+
+// Returns whether a choice of a parameter, a part of a scenario, sets what decides over a
+// condition.
+static bool choice_decides(const world_tree_t *part, const char *path, const char *needs,
+                           const char *chosen_by)
+{
+    bool found = false;
+    for (size_t i = 0; part != NULL && part->kind == WORLD_TREE_MAP && i < part->count && !found;
+         i++) {
+        const char *const key = part->entries[i].key->text;
+        char *const below = path[0] != '\0' ? sim_format("%s.%s", path, key) : sim_strdup(key);
+        found = choice_decides(part->entries[i].value, below, needs, chosen_by);
+        sim_free(below);
+    }
+    return found || (part != NULL && part->kind == WORLD_TREE_SCALAR &&
+                     path_decides(path, needs, chosen_by));
+}
+
+// Returns whether one of a parameter's choices decides over a condition.
+static bool choices_decide(const world_tree_t *choices, const char *needs, const char *chosen_by)
+{
+    bool found = false;
+    for (size_t i = 0; choices != NULL && choices->kind == WORLD_TREE_MAP && i < choices->count;
+         i++) {
+        found = found || choice_decides(choices->entries[i].value, "", needs, chosen_by);
+    }
+    return found;
 }
 
 // Returns whether a value of the file is on offer, and need not have an effect with each choice: it
@@ -527,6 +573,7 @@ static bool is_on_offer(const search_t *search, const sim_attr_t *attr, const wo
         const bool is_long = row->kind == WORLD_TREE_MAP;
         const world_tree_t *const usual = is_long ? world_tree_value(row, "default") : NULL;
         if (decides(is_long ? world_tree_value(row, "path") : row, needs, chosen_by) ||
+            (is_long && choices_decide(world_tree_value(row, "choose"), needs, chosen_by)) ||
             (usual != NULL && usual->place.line == place->line &&
              usual->place.column == place->column &&
              strcmp(usual->place.origin, place->origin) == 0)) {

@@ -51,6 +51,31 @@ expect() {
     [ "${found% }" = "$paths" ] || fail "$*: notes of '${found% }', expected '$paths'"
 }
 
+# What a parameter can choose, by the path of a link or in a part of the scenario, is on offer, too.
+cat >"$work/choice.yaml" <<'END'
+until: 50us
+parameters:
+  loss: links.host0--switch0.loss-rate
+  balance:
+    default: ecmp
+    choose:
+      spread: {network: {load-balancer: adaptive}}
+      else: {network: {load-balancer: $(balance)}}
+topology: {star: {hosts: 4}}
+links: {host0--switch0: {loss-packets: data}}
+switch: {adaptive: {by: grades}}
+traffic: [permutation: {hosts: host*, bytes: 10KB}]
+END
+expect "" choice
+sed '/loss: links/d; /spread:/d; /else:/d; s/choose:/help: x/; s/default: ecmp/default: 1, path: seed/' \
+    "$work/choice.yaml" | sed '/^  balance:/,/help/c\  other: seed' >"$work/fixed.yaml"
+expect "link.loss-packets switch.adaptive.by" fixed
+# No shipped scenario sets what has no effect.
+for file in scenarios/*.yaml scenarios/*/*.yaml; do
+    "$ROCESIM" check "$file" >/dev/null 2>"$work/err"
+    if grep 'has no effect' "$work/err"; then fail "$file"; fi
+done
+
 expect "" base
 expect "nic.hpcc.eta" base nic.hpcc.eta=0.9
 expect "" base nic.hpcc.eta=0.95

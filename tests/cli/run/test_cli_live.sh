@@ -53,6 +53,11 @@ for _ in range(100):
 assert len(seen) > 2, seen
 families = [line.split()[2] for line in text.split("\n") if line.startswith("# TYPE")]
 assert len(families) == len(set(families)) and "rocesim_port_queue_bytes" in families
+# The dashboard asks for metrics that there are.
+import json, re
+names = {re.split("[{ ]", line)[0] for line in text.split("\n") if line and line[0] != "#"}
+asked = re.findall(r"rocesim_\w+", json.dumps(json.load(open("examples/live/grafana.json"))))
+assert len(asked) >= 8 and set(asked) <= names, set(asked) - names
 END
 extcap=examples/live/rocesim-extcap
 ROCESIM_LIVE=$work/cap $extcap --extcap-interfaces >"$work/list"
@@ -75,7 +80,8 @@ counters=$work/sys/class/infiniband/host0/ports/1
     fail "port_rcv_data is $(cat "$counters/counters/port_rcv_data")"
 # Nanoseconds, as in the files of a program's host (docs/models/programs.md).
 waited=$(cat "$work/sys/class/infiniband/host1/ports/1/counters/port_xmit_wait")
-[ "$waited" -gt 0 ] && [ "$waited" = $(($(column ports.csv 'host1->leaf0' paused_ps) / 1000)) ] ||
+paused=$(column ports.csv 'host1->leaf0' paused_prio3_ns)
+[ "$waited" -gt 0 ] && [ "$waited" = "${paused%.*}" ] ||
     fail "port_xmit_wait is $waited"
 [ "$(cat "$counters/hw_counters/rx_data_bytes")" = "$(column nics.csv host0 rx_data_bytes)" ] ||
     fail "rx_data_bytes is $(cat "$counters/hw_counters/rx_data_bytes")"
@@ -116,6 +122,27 @@ cmp -s "$work/captured" "$work/cap/0.pcap" || fail "extcap gives other bytes tha
 if command -v tshark >/dev/null; then
     [ "$(tshark -r "$work/captured" -c 3 2>/dev/null | wc -l)" -eq 3 ] || fail "tshark reads no frames"
 fi
+
+# Times shifted so that the run begins now: each frame is as much later as the others.
+before=$(date +%s)
+"$ROCESIM" run "$work/s.yaml" --quiet --until 20us --live "extcap:$work/now@now" >"$work/said" 2>&1 ||
+    fail "@now: $(cat "$work/said")"
+"$ROCESIM" run "$work/s.yaml" --quiet --until 20us --live "extcap:$work/then" >"$work/said" 2>&1 ||
+    fail "without @now: $(cat "$work/said")"
+python3 - "$work" "$before" "$(date +%s)" <<'END' || fail "times of @now"
+import struct, sys
+def times(path):
+    data, at, out = open(path, "rb").read(), 24, []
+    while at < len(data):
+        seconds, nanoseconds, size = struct.unpack_from("<III", data, at)
+        out.append(seconds * 10**9 + nanoseconds)
+        at += 16 + size
+    return out
+now, then = times(sys.argv[1] + "/now/0.pcap"), times(sys.argv[1] + "/then/0.pcap")
+shifts = {a - b for a, b in zip(now, then)}
+assert len(now) == len(then) > 0 and len(shifts) == 1, (len(now), len(then), shifts)
+assert int(sys.argv[2]) * 10**9 <= shifts.pop() <= int(sys.argv[3]) * 10**9
+END
 
 # A wrong value is refused before anything is written.
 refused() { # TEXT OPTION...

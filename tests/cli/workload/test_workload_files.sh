@@ -135,8 +135,14 @@ wanted = dict(version="1", cpus=1, pci=1, gpus=2, nics=1, nets=1, nvlinks=0)
 sys.exit(any(made[key] != wanted[key] for key in wanted))' || fail "a topology of NCCL"
 printf '<system><cpu></system>' >"$work/server.xml"
 refused "server.xml:1:16: not valid XML" check "$work/server.xml"
-printf 'Nodes 8\nTiers 2\n' >"$work/a.topo"
+tier() { printf '\nTier %d\nDownlink_speed_Gbps 100\nRadix_Down %d\n%sDownlink_Latency_ns 500\n' "$@"; }
+{ printf 'Nodes 8\nTiers 2\nPodsize 8\n' && tier 0 4 $'Radix_Up 2\n' && tier 1 2 ''; } >"$work/a.topo"
 refused "a topology of htsim" check "$work/a.topo"
+# A broken one has the message that a run with it has.
+printf 'Nodes 8\nTiers 2\n' >"$work/a.topo"
+refused "a.topo:3:1: no Podsize" check "$work/a.topo"
+printf '3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps\n' >"$work/a.topo"
+refused "a.topo:5:1: the file ends here, expected the delay of a link" check "$work/a.topo"
 printf '3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n' >"$work/a.topo"
 refused "a topology of HPCC" check "$work/a.topo"
 
