@@ -114,7 +114,7 @@ class Session:
             command += ["--set", setting]
         try:
             self._process = subprocess.Popen(
-                [*command, "--", scenario], stdin=theirs, stdout=theirs
+                [*command, "--", scenario], stdin=theirs.fileno(), stdout=theirs.fileno()
             )
         except OSError as error:
             own.close()

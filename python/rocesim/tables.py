@@ -93,7 +93,7 @@ class Table:
         """Reads row by row without pandas: numbers as int or float, empty values as None."""
         with open(self.path, newline="", encoding="utf-8") as file:
             reader = csv.reader(file)
-            names = next(reader, [])
+            names: list[str] = next(reader, [])
             while texts := list(islice(reader, ROWS_AT_A_TIME)):
                 for values in zip(*map(_values, zip(*texts))):
                     yield dict(zip(names, values))
