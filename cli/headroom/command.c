@@ -432,12 +432,15 @@ static json_t *profile_of(const kind_t *kind, const net_switch_config_t *config)
 static void add_profile(headroom_t *headroom, const world_t *world, const net_node_t *node,
                         uint32_t p, size_t length, json_t *profiles)
 {
-    const kind_t *worst = NULL;
+    size_t worst_k = 0;
     for (size_t r = 0; r < headroom->response_count; r++) {
         const kind_t kind = port_kind(headroom, world, node, p, length, r);
-        const kind_t *const found = &headroom->kinds[kind_of(headroom, &kind)];
-        worst = worst == NULL || found->least_bytes > worst->least_bytes ? found : worst;
+        const size_t k = kind_of(headroom, &kind);
+        const bool needs_more =
+            headroom->kinds[k].least_bytes > headroom->kinds[worst_k].least_bytes;
+        worst_k = r == 0 || needs_more ? k : worst_k;
     }
+    const kind_t *const worst = &headroom->kinds[worst_k];
     char *const name = sim_format("pg_lossless_%" PRIu64 "_%.4gm_profile",
                                   worst->needs.rate_bps / 1000000, worst->length_m);
     json_object_set_new(profiles, name, profile_of(worst, net_switch_config(node)));
