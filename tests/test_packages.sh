@@ -62,6 +62,7 @@ for guide in docs/guides/*.md; do
     done
     for block in "$blocks"/*.sh; do
         [ ! -e "${block%.sh}.how" ] || continue
+        cp -rn "$root/usr/share/doc/rocesim/examples" "$root/try/" 2>/dev/null || true
         grep -vE '^(tshark|rocesim plot|scenarios/) ?' "$block" >"$root/try/block" || continue
         inside 'source ./block'
     done

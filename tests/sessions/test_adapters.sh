@@ -7,7 +7,8 @@
 # the same times at any scale; apply.sh of BLIS refuses a source that it does not know.
 # Method: a simulator with random events; a stand-in for the package of BLIS; runs of the same transfers.
 # Does not pin: the simulators themselves, which need their sources (the pages of the adapters).
-# labels: plain
+# TEST_LONG=1 (make test-slow) runs 100 workloads instead of 10.
+# labels: plain long
 set -u
 . tests/script.sh
 export PYTHONDONTWRITEBYTECODE=1
@@ -18,7 +19,7 @@ topology: {star: {hosts: 16, rate: 100Gbps, delay: 1us}}
 switch: {pfc: {priorities: [3]}}
 nic: {congestion-control: none, mtu: 4096}
 END
-for seed in $(seq "$(few 10 2)"); do
+for seed in $(seq "$([ -n "${TEST_LONG:-}" ] && echo 100 || few 10 2)"); do
     within 20 python3 tests/sessions/adapters.py "$ROCESIM" "$work/fabric.yaml" "$work" "$seed" \
         >"$work/said" 2>&1 || fail "seed $seed: $(tail -n 3 "$work/said")"
 done
