@@ -41,7 +41,7 @@ studies=(ai failures shift)
 [ -z "${TEST_LONG:-}" ] || studies+=(modes)
 scenarios/fabrics/run --quick -o "$work/out.d" "${studies[@]}" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 for study in "${studies[@]}"; do
-    scenarios/fabrics/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
+    scenarios/fabrics/run | grep -q "^$study  *[A-Za-z].*?" || fail "$study is not listed with its question"
     [ -s "$work/out.d/$study/data.csv" ] || fail "$study: no rows"
 done
 # ecmp,random: spraying is better than ECMP in the mean and far better at the worst.

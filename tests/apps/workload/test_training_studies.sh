@@ -38,7 +38,7 @@ rows() {
     cat "$work/out.d/$1/data.csv" 2>/dev/null || sed 's/^[a-z0-9]*,//' "$work/out.d/$1/points.csv"
 }
 for study in $models $peers; do
-    scenarios/training/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
+    scenarios/training/run | grep -q "^$study  *[A-Za-z].*?" || fail "$study is not listed with its question"
     [ "$(rows $study | wc -l)" -ge 2 ] || fail "$study: no rows"
     case $(head -n 1 "$work/out.d/$study/data.csv" 2>/dev/null) in
     ?*) rows $study | tail -n +2 | grep -q ',,' && fail "$study: $(rows $study)" ;;

@@ -23,7 +23,7 @@ for script in scenarios/cache/*.sweep.yaml scenarios/cache/*.sh; do
         { for (i = 2; i <= 3; i++) if ($i !~ /^[-0-9.e+]+$/) bad = 1 } END { exit bad }' "$rows" ||
         fail "$study: a row lacks numbers: $(cat "$rows")"
     command -v gnuplot >/dev/null && { [ -s "$work/out/$study/figure.svg" ] || fail "$study has no figure"; }
-    scenarios/cache/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
+    scenarios/cache/run | grep -q "^$study  *[A-Za-z].*?" || fail "$study is not listed with its question"
 done
 if scenarios/cache/run -o "$work/out" nothing 2>/dev/null; then fail "a study that is none is run"; fi
 

@@ -21,7 +21,7 @@ for script in scenarios/wan/*.sweep.yaml scenarios/wan/*.sh; do
         { for (i = 1; i <= n; i++) if ($i == "") bad = 1 }
         END { exit bad }' "$rows" || fail "$study: a row lacks numbers: $(cat "$rows")"
     command -v gnuplot >/dev/null && { [ -s "$work/out/$study/figure.svg" ] || fail "$study has no figure"; }
-    scenarios/wan/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
+    scenarios/wan/run | grep -q "^$study  *[A-Za-z].*?" || fail "$study is not listed with its question"
 done
 if scenarios/wan/run -o "$work/out" nothing 2>/dev/null; then fail "a study that is none is run"; fi
 

@@ -18,7 +18,7 @@ for study in memory qps allreduce prefetch; do
     awk -F, 'NR == 1 { n = NF; next } NF != n { bad = 1 } END { exit bad || NR < 3 }' \
         "$work/out/$study/data.csv" ||
         fail "$study: a row lacks numbers: $(cat "$work/out/$study/data.csv")"
-    scenarios/wan/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
+    scenarios/wan/run | grep -q "^$study  *[A-Za-z].*?" || fail "$study is not listed with its question"
 done
 # Bytes of the NIC: a constant of Adamap, whatever was lost; IRN needs five bits a packet of the window.
 awk -F, '/^adamap/ { seen[$5] = 1 } /^irn/ { irn = $5 } /^bitmap/ { bitmap = $5 }
