@@ -101,6 +101,9 @@ static uint32_t choose_ugal(net_switch_t *sw, const net_packet_t *packet, const 
                             uint32_t count)
 {
     const uint32_t port = shortest(sw, packet, ports, count);
+    if (port == NET_NO_PORT) { // all links on shortest paths are down
+        return port;
+    }
     const uint64_t load = net__port_load(&sw->node.ports[port]);
     // The frame before this one may still be on the link; that is no queue.
     if (load <= NET_FRAME_BYTES_QUANTUM || !is_source(sw, packet)) {
