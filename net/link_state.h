@@ -16,6 +16,8 @@ void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
 // arrived.
 sim_time_t net_link_quiet_ps(const net_t *net, uint32_t link, sim_time_t now_ps);
 
+// Returns whether any link changes in this run, as far as it is known.
+bool net_changes_links(const net_t *net);
 // Returns whether routing, as it is at now_ps, leads from a host's port to an interface: neither of
 // their links was down network.convergence ago, and there is a route. Any node may call it.
 bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_time_t now_ps);

@@ -125,9 +125,10 @@ uint32_t net_interface_in_plane(const net_t *net, uint32_t interface, uint32_t p
 {
     const net_port_t *const port = net_interface_port(net, interface);
     const net_node_t *const node = port->node;
-    const uint32_t own = net__plane_of(node->planes, node->port_count, port->index);
-    const int64_t index = (int64_t)port->index + plane - own;
-    return net_port_at(node, (uint32_t)index)->interface;
+    const uint32_t own = interface < net->plane0_count
+                             ? 0 // as for every packet that a NIC sends, and without a division
+                             : net__plane_of(node->planes, node->port_count, port->index);
+    return net_port_at(node, port->index + plane - own)->interface;
 }
 
 uint32_t net_interface_of_nic(const net_t *net, uint32_t interface)

@@ -104,6 +104,11 @@ static bool up_in(const net_t *net, uint32_t link, size_t state)
     return state == 0 || net->changes[state - 1].up;
 }
 
+bool net_changes_links(const net_t *net)
+{
+    return net->change_count != 0;
+}
+
 bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_time_t now_ps)
 {
     size_t state = 0;

@@ -48,7 +48,7 @@ static bool is_out(const nic_qp_t *qp, uint32_t plane)
     if (port->down || (qp->ops->plane_out != NULL && qp->ops->plane_out(qp, plane))) {
         return true;
     }
-    return qp->path.destination < net_interface_count(net) &&
+    return net_changes_links(net) && qp->path.destination < net_interface_count(net) &&
            !net_leads_to(net, port, net_interface_in_plane(net, qp->path.destination, plane),
                          nic__node(nic)->now_ps);
 }
