@@ -13,8 +13,9 @@
 // outlive the network. A name is unique within its kind.
 //
 // net_build looks the rows up. A switch whose buffer, marking and balance are net's own runs a loop
-// with these three compiled in. Any other switch runs the same loop through the tables; a buffer
-// may bring a whole loop of its own. Models see a switch through net/switch_model.h.
+// with these three compiled in, or with only the balance called through its table. Any other switch
+// runs the same loop through the tables; a buffer may bring a whole loop of its own. Models see a
+// switch through net/switch_model.h.
 #ifndef NET_MODELS_H
 #define NET_MODELS_H
 
@@ -74,6 +75,9 @@ typedef struct net_balance_ops {
     const char *name;   // "ecmp"
     size_t state_bytes; // per switch, zeroed: net_switch_t.balance_state
     bool spreads_flows; // packets of one flow may take several paths and arrive out of order
+    // Whether the switch may replay departures late (net/switch/late.c): choose and enters then see
+    // ports as of their last replay, except by net_switch_port_load. false: no departure is late.
+    bool late;
     // Returns the shortest pause of a flow after which its next packet may take another path; NEVER
     // if the last switch restores the order. NULL: with spreads_flows any packet may.
     sim_time_t (*gap_ps)(const net_switch_t *sw);

@@ -44,7 +44,8 @@ struct net_switch {
     uint8_t warm_class; // class that most packets are expected in, for prefetching
     bool routed;
     bool trust_dscp;
-    bool routed_by_dscp;       // routed and trust_dscp
+    bool routed_by_dscp;       // routed, trust_dscp, and nothing else that is unusual
+    bool by_table;             // the load balancer is called through its table: it is not "ecmp"
     uint8_t marks_early;       // classes that are marked as packets join the queue
     uint8_t marks_late;        // classes that are marked as packets leave the queue
     uint8_t odd_classes;       // classes that are lossy or marked early; 0 in most networks
@@ -195,7 +196,10 @@ static inline uint64_t net_switch_above_reserved(const net_switch_t *sw, uint64_
     return bytes > reserved ? bytes - reserved : 0;
 }
 
-// -- for load balancers that hold packets back or send their own
+// -- for load balancers
+
+// Returns the bytes that wait at a port and those of the frame on its link that are not yet sent.
+uint64_t net_switch_port_load(net_switch_t *sw, uint32_t port);
 
 // Sends a packet by a port, or queues it there. Takes the packet.
 void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);

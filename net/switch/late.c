@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/late.c - the loop of a switch with net's own models, or with the buffer "trimming" and
-// otherwise net's own, which replays departures lazily.
+// net/switch/late.c - the loop of a switch with net's own models, the buffer "standard" or
+// "trimming" and a load balancer that allows it, which replays departures lazily.
 //
 // A departure needs no event of its own. What a port sends next, and when, depends only on its own
 // queue, which changes only by arrivals for that port. So the switch replays the departures of a
@@ -241,6 +241,20 @@ static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
                                               : catch_up_all_as(sw, end_ps, false);
 }
 
+void net__switch_catch_up(net_switch_t *sw)
+{
+    (void)catch_up_all(sw, sw->node.sim.now_ps);
+}
+
+void net__switch_catch_up_port(net_switch_t *sw, net_port_t *port)
+{
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    if (port->wake_pending == NET_WAKE_LATE && port->busy_until_ps < now_ps) {
+        catch_up(sw, port, now_ps); // not logged: only "ecmp" runs late with a log
+        sw->node.sim.now_ps = now_ps;
+    }
+}
+
 // Turns late ports into wakes, before events are handled one by one.
 static SIM_NOINLINE void wake_all(net_switch_t *sw)
 {
@@ -362,19 +376,40 @@ static SIM_NOINLINE bool turn_away(net_switch_t *sw, net_port_t *ingress, net_pa
     return true;
 }
 
+// Shows a packet to the load balancer before its port is looked up. Returns false if the balancer
+// took it. Sets *end_key to 0 if a timer or a wake has been added, or a peer was stopped.
+static SIM_ALWAYS_INLINE bool enters(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet,
+                                     uint64_t *end_key)
+{
+    if (sw->balance->enters == NULL || packet->kind == NET_PACKET_CONTROL) {
+        return true;
+    }
+    const sim_node_t *const node = &sw->node.sim;
+    const sim_time_t other_ps = SIM_MIN(node->wake_ps, node->timer_ps);
+    const bool goes_on = sw->balance->enters(sw, ingress, packet);
+    if (SIM_MIN(node->wake_ps, node->timer_ps) < other_ps || net__switch_must_be_exact(sw)) {
+        *end_key = 0;
+    }
+    return goes_on;
+}
+
 // Handles a packet that arrives now. Sets *end_key to 0 if a timer or a wake may have been added:
-// the caller must then determine the next event anew.
+// the caller must then determine the next event anew. `by_table` is net_switch_t.by_table.
 static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw, uint32_t port_index, net_packet_t *packet,
                                      bool others_now, bool routed, bool trust_dscp, bool trims,
-                                     const bool logged, uint64_t *end_key)
+                                     const bool logged, const bool by_table, uint64_t *end_key)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
     net_port_count_rx_only(ingress, packet);
     net_log_entry_t *const noted =
         logged ? net_log_received(sw->node.log, ingress, now_ps, packet) : NULL;
+    if (by_table && !enters(sw, ingress, packet, end_key)) {
+        return;
+    }
     uint32_t out;
-    const net_entry_t entry = net_switch_classify(sw, packet, net__route, routed, trust_dscp, &out);
+    const net_entry_t entry = net_switch_classify(
+        sw, packet, by_table ? net_switch_route : net__route, routed, trust_dscp, &out);
     if (SIM_UNLIKELY(entry != NET_ENTERS)) {
         if (!turn_away(sw, ingress, packet, entry)) {
             *end_key = 0;
@@ -407,9 +442,9 @@ static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw, uint32_t port_index, net_
 
 // Handles arrivals up to the next wake or timer, or up to one that may change it. `routed`,
 // `trust_dscp` and `trims` are arguments so that they are tested once for all packets; likewise
-// `logged`.
+// `logged` and `by_table`.
 static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp, bool trims,
-                                       const bool logged)
+                                       const bool logged, const bool by_table)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t start_ps = node->window_start_ps;
@@ -428,7 +463,7 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
         node->now_ps = now_ps;
         digest = sim__digest_key(digest, start_ps, key);
         const bool others_now = (mail->key ^ key) >> SIM_PORT_BITS == 0;
-        arrive(sw, port, packet, others_now, routed, trust_dscp, trims, logged, &end_key);
+        arrive(sw, port, packet, others_now, routed, trust_dscp, trims, logged, by_table, &end_key);
 #ifdef SIM_DEAR_CHECKS
         net__switch_check(sw, port);
 #endif
@@ -440,34 +475,41 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
 
 static SIM_NOINLINE void take_usual(net_switch_t *sw)
 {
-    take_all(sw, true, true, false, false);
+    take_all(sw, true, true, false, false, false);
 }
 
 static SIM_NOINLINE void take_trimming(net_switch_t *sw)
 {
-    take_all(sw, sw->routed, sw->trust_dscp, true, false);
+    take_all(sw, sw->routed, sw->trust_dscp, true, false, false);
 }
 
 // A switch with a log does not trim (net_node_keeps_packets).
 static SIM_NOINLINE void take_logged(net_switch_t *sw)
 {
     if (sw->routed && sw->trust_dscp) {
-        take_all(sw, true, true, false, true);
+        take_all(sw, true, true, false, true, false);
     } else {
-        take_all(sw, sw->routed, sw->trust_dscp, false, true);
+        take_all(sw, sw->routed, sw->trust_dscp, false, true, false);
     }
+}
+
+static SIM_NOINLINE void take_balanced(net_switch_t *sw)
+{
+    take_all(sw, sw->routed, sw->trust_dscp, sw->limited_classes != 0, false, true);
 }
 
 static SIM_NOINLINE void take_arrivals(net_switch_t *sw)
 {
     if (SIM_LIKELY(sw->routed_by_dscp)) {
         take_usual(sw);
+    } else if (sw->by_table) {
+        take_balanced(sw);
     } else if (sw->node.log != NULL) {
         take_logged(sw);
     } else if (sw->limited_classes != 0) {
         take_trimming(sw);
     } else {
-        take_all(sw, sw->routed, sw->trust_dscp, false, false);
+        take_all(sw, sw->routed, sw->trust_dscp, false, false, false);
     }
 }
 
@@ -501,7 +543,7 @@ void net__switch_run_late(sim_node_t *node)
     net__switch_warm_heads(sw);
     node->wake_ps =
         node->wake_first == node->wake_end ? SIM_TIME_NEVER : node->wakes[node->wake_first].time_ps;
-    if (!node->alone || sim_ties_by_insertion(node)) {
+    if (!node->alone || sim_ties_by_insertion(node) || (sw->node.log != NULL && sw->by_table)) {
         sw->node.one_by_one = true;
     }
     for (;;) {

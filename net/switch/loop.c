@@ -120,8 +120,25 @@ static void serve_by_tables(net_switch_t *sw, net_port_t *egress)
     serve_any(sw, egress, false);
 }
 
+uint64_t net_switch_port_load(net_switch_t *sw, uint32_t port_index)
+{
+    net_port_t *const port = &sw->node.ports[port_index];
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    net__switch_catch_up_port(sw, port);
+    uint64_t bytes = 0;
+    for (uint32_t left = port->waiting; left != 0; left &= left - 1) {
+        bytes += port->classes[__builtin_ctz(left)]->bytes;
+    }
+    if (port->busy_until_ps > now_ps) {
+        const sim_wide_t bits = (sim_wide_t)(port->busy_until_ps - now_ps) * port->line->rate_bps;
+        bytes += (uint64_t)(bits / (8 * SIM_PS_PER_S));
+    }
+    return bytes;
+}
+
 void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
+    net__switch_catch_up(sw);
     if (net_port_idle(egress) && ((uint32_t)egress->paused >> packet->priority & 1u) == 0) {
         net_port_transmit(egress, packet);
     } else {
@@ -148,6 +165,7 @@ static bool park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet,
 
 bool net_switch_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
+    net__switch_catch_up(sw);
     net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
     if (park(sw, egress, packet, &reason)) {
         return true;
@@ -178,6 +196,7 @@ static bool admit_over(net_switch_t *sw, const net_packet_t *packet)
 
 bool net_switch_try_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
+    net__switch_catch_up(sw);
     net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
     if (((unsigned)sw->lossless >> packet->priority & 1u) == 0) {
         return park(sw, egress, packet, &reason);
@@ -192,6 +211,7 @@ bool net_switch_try_park(net_switch_t *sw, net_port_t *egress, net_packet_t *pac
 void net_switch_release(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     const uint8_t bit = (uint8_t)(1u << packet->priority);
+    net__switch_catch_up(sw);
     SIM_CHECK(sw->parked_bytes[packet->priority] >= packet->frame_bytes);
     sw->parked_bytes[packet->priority] -= packet->frame_bytes;
     if (sw->marking->joins != NULL) {
@@ -324,7 +344,7 @@ bool net__switch_run_exactly(net_switch_t *sw)
 {
     sim_event_t event;
     event.message = NULL; // gcc does not see with -fsanitize=thread that sim_node_next sets it
-    const bool own = sw->limited_classes == 0; // no trimming
+    const bool own = sw->limited_classes == 0 && !sw->by_table;
     while (net__switch_must_be_exact(sw)) {
         if (!sim_node_next(&sw->node.sim, &event)) {
             return false;

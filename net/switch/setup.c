@@ -109,19 +109,23 @@ static void *state_of(size_t bytes)
 // Selects the loop: the buffer's own, the one with net's models compiled in, or the one by tables.
 static void choose_loop(net_switch_t *sw)
 {
-    const bool own = (sw->buffer == &net__buffer_standard || sw->buffer == &net__buffer_trimming) &&
-                     sw->marking == &net__marking_red && sw->balance == &net__balance_ecmp;
+    const bool late =
+        (sw->buffer == &net__buffer_standard || sw->buffer == &net__buffer_trimming) &&
+        sw->marking == &net__marking_red && sw->balance->late;
+    const bool own = sw->balance == &net__balance_ecmp;
     sw->loop = switch_ops;
     if (sw->buffer->loop != NULL) {
         sw->loop.run = sw->buffer->loop->run;
         sw->loop.arrive = sw->buffer->loop->arrive;
         sw->loop.take = sw->buffer->loop->take;
         sw->loop.warm = sw->buffer->loop->warm;
-    } else if (!own) {
+    } else if (!late) {
         sw->loop.run = net__switch_run_tables;
     } else {
-        sw->node.follows_routes = true;
-        sw->node.route_mask = UINT8_MAX;
+        sw->node.follows_routes = own;
+        sw->node.route_mask = own ? UINT8_MAX : 0;
+        sw->by_table = !own;
+        sw->routed_by_dscp = sw->routed_by_dscp && own;
         sw->loop.run = net__switch_run_late;
         sw->late_ports = (sw->node.port_count + 7) & ~7u;
         sw->late = sw->ingress == NULL ? NULL : sim_alloc_array(sw->late_ports, sizeof(*sw->late));

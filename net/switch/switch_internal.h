@@ -25,9 +25,12 @@ static inline bool net__switch_must_be_exact(const net_switch_t *sw)
 {
     return sw->stopped_count > 0 || sw->node.one_by_one;
 }
-// late.c: runs a switch with net's own models, or with the buffer "trimming" and otherwise net's
-// own, and replays most departures without a wake event.
+// late.c: runs a switch with net's own marking, one of net's buffers "standard" and "trimming", and
+// a load balancer that allows late departures; replays most departures without a wake event.
 void net__switch_run_late(sim_node_t *node);
+// late.c: replays all departures before now, and nothing in a switch that has no late ones.
+void net__switch_catch_up(net_switch_t *sw);
+void net__switch_catch_up_port(net_switch_t *sw, net_port_t *port); // those of one port
 // loop.c: prefetch what the next window will touch.
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);
 void net__switch_warm_heads(const net_switch_t *sw);

@@ -21,6 +21,17 @@
 #include "world/scenario.h"
 #include "world/world.h"
 
+// Pauses, parallel links and links that change under a load balancer.
+#define BALANCED(name, more)                                                                  \
+    "network: {load-balancer: " name "}\n"                                                    \
+    "topology:\n  leaf-spine: {leaves: 3, spines: 3, hosts-per-leaf: 4, host-rate: 100Gbps,"  \
+    " fabric-rate: 100Gbps, delay: 600ns, links-per-spine: 2}\n"                              \
+    "switch: {buffer: 900KB, pfc: {alpha: 1/8}, ecn: {kmin: 10KB, kmax: 100KB, pmax: 0.5}}\n" \
+    "links: {\"leaf0--spine1\": {down: [{at: 20us, until: 40us}]}}\n" more                    \
+    "traffic:\n  - incast: {to: host2, senders: 11, bytes: 60KB}\n"                           \
+    "  - permutation: {bytes: 60KB}\n  - all-to-all: {bytes: 5KB}\n"
+#define IN_ANY_ORDER "nic: {transport: irn, congestion-control: dcqcn, timeout: 4}\n"
+
 static const char *const scenarios[] = {
     // links that change under way, ECMP, pauses
     "topology:\n  fat-tree: {k: 4, rate: 100Gbps, delay: 1us}\n"
@@ -89,6 +100,15 @@ static const char *const scenarios[] = {
     "traffic:\n  - flows: {list: [host1 host0 4MB 0us, host4 host5 4MB 0us]}\n"
     "faults:\n  - {part: host0, kind: pause-storm, at: 21300ns}\n"
     "  - {part: host5, kind: pause-storm, at: 20us}\n",
+    // load balancers: they read queues, keep flows, hold packets back, write headers, follow digits
+    BALANCED("adaptive", IN_ANY_ORDER),
+    BALANCED("drill", IN_ANY_ORDER),
+    BALANCED("round-robin", IN_ANY_ORDER),
+    BALANCED("letflow", "nic: {congestion-control: dcqcn, timeout: 4}\n"),
+    BALANCED("conga", "nic: {congestion-control: dcqcn, timeout: 4}\n"),
+    BALANCED("conweave", "nic: {congestion-control: dcqcn, timeout: 4}\n"),
+    BALANCED("structured", "nic: {transport: mrc, priority: 1, ack-priority: 6}\n"
+                           "nodes: {\"leaf*\": {switch: {mmu: trimming}}}\n"),
 };
 
 // A digest of each node's appearance over time, by node.

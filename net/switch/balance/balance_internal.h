@@ -42,21 +42,6 @@ static inline uint32_t net__random_port(const net_switch_t *sw, sim_random_t *ra
     return net_switch_choose_live(sw, ports, count, (uint32_t)sim_random_u64(random));
 }
 
-// Returns the bytes that wait at the port and those of the frame on its link that are not yet sent.
-static inline uint64_t net__port_load(const net_port_t *port)
-{
-    uint64_t bytes = 0;
-    for (uint32_t left = port->waiting; left != 0; left &= left - 1) {
-        bytes += port->classes[__builtin_ctz(left)]->bytes;
-    }
-    const sim_time_t now_ps = port->node->sim.now_ps;
-    if (port->busy_until_ps > now_ps) {
-        const sim_wide_t bits = (sim_wide_t)(port->busy_until_ps - now_ps) * port->line->rate_bps;
-        bytes += (uint64_t)(bits / (8 * SIM_PS_PER_S));
-    }
-    return bytes;
-}
-
 // Returns the switch's number for the leaf of a destination, below net->leaf_count.
 static inline uint32_t net__leaf_of(const net_switch_t *sw, uint32_t destination)
 {

@@ -332,6 +332,7 @@ const net_balance_ops_t net__balance_conga = {
     .name = "conga",
     .state_bytes = sizeof(conga_t),
     .spreads_flows = true,
+    .late = true,
     .gap_ps = gap_ps,
     .built = built,
     .fini = fini,

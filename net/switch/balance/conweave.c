@@ -318,6 +318,7 @@ const net_balance_ops_t net__balance_conweave = {
     .name = "conweave",
     .state_bytes = sizeof(net_conweave_t),
     .spreads_flows = true,
+    .late = true,
     .gap_ps = gap_ps,
     .built = built,
     .fini = fini,

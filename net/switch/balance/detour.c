@@ -104,7 +104,7 @@ static uint32_t choose_ugal(net_switch_t *sw, const net_packet_t *packet, const 
     if (port == NET_NO_PORT) { // all links on shortest paths are down
         return port;
     }
-    const uint64_t load = net__port_load(&sw->node.ports[port]);
+    const uint64_t load = net_switch_port_load(sw, port);
     // The frame before this one may still be on the link; that is no queue.
     if (load <= NET_FRAME_BYTES_QUANTUM || !is_source(sw, packet)) {
         return port;
@@ -116,7 +116,7 @@ static uint32_t choose_ugal(net_switch_t *sw, const net_packet_t *packet, const 
     }
     const uint32_t leaf = net__leaf_of(sw, packet->destination);
     const uint32_t hops = way_to(sw, leaf, leaf, hash).hops;
-    const uint64_t other = net__port_load(&sw->node.ports[way.first_port]);
+    const uint64_t other = net_switch_port_load(sw, way.first_port);
     return load * hops <= other * way.hops ? port : take(packet, &way);
 }
 
@@ -128,6 +128,7 @@ static void built(net_switch_t *sw)
 
 const net_balance_ops_t net__balance_valiant = {
     .name = "valiant",
+    .late = true,
     .built = built,
     .choose = choose_valiant,
     .path = net__balance_path,
@@ -136,6 +137,7 @@ const net_balance_ops_t net__balance_valiant = {
 const net_balance_ops_t net__balance_ugal = {
     .name = "ugal",
     .spreads_flows = true,
+    .late = true,
     .built = built,
     .choose = choose_ugal,
     .path = net__balance_path,

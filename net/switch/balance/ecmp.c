@@ -60,6 +60,7 @@ static void built(net_switch_t *sw)
 
 const net_balance_ops_t net__balance_ecmp = {
     .name = "ecmp",
+    .late = true,
     .built = built,
     .choose = choose,
     .path = path,

@@ -58,6 +58,7 @@ static uint32_t choose_hashed(net_switch_t *sw, const net_packet_t *packet, cons
 
 const net_balance_ops_t net__balance_hashed = {
     .name = "ecmp",
+    .late = true,
     .built = net__balance_seed,
     .choose = choose_hashed,
     .path = net__balance_path,
@@ -171,6 +172,7 @@ static void fini_weighted(net_switch_t *sw)
 
 const net_balance_ops_t net__balance_weighted = {
     .name = "wecmp",
+    .late = true,
     .state_bytes = sizeof(weighted_t),
     .built = net__balance_seed,
     .fini = fini_weighted,

@@ -58,6 +58,7 @@ const net_balance_ops_t net__balance_letflow = {
     .name = "letflow",
     .state_bytes = sizeof(letflow_t),
     .spreads_flows = true,
+    .late = true,
     .gap_ps = gap_ps,
     .built = built,
     .fini = fini,

@@ -52,22 +52,19 @@ static void refresh_grades(net_switch_t *sw, queues_t *state)
         state->grades = sim_alloc_array(sw->node.port_count, sizeof(*state->grades));
     }
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        state->grades[p] =
-            grade_of(net__port_load(&sw->node.ports[p]), config->adaptive_full_bytes);
+        state->grades[p] = grade_of(net_switch_port_load(sw, p), config->adaptive_full_bytes);
     }
     state->graded_ps = now_ps;
 }
 
-static uint64_t cost_of(const net_switch_t *sw, const queues_t *state, uint32_t port)
+static uint64_t cost_of(net_switch_t *sw, const queues_t *state, uint32_t port)
 {
-    return sw->config.balance.adaptive_by == NET_ADAPTIVE_GRADES
-               ? state->grades[port]
-               : net__port_load(&sw->node.ports[port]);
+    return sw->config.balance.adaptive_by == NET_ADAPTIVE_GRADES ? state->grades[port]
+                                                                 : net_switch_port_load(sw, port);
 }
 
 // Returns the live port of least cost, with equal chances for equal ones.
-static uint32_t least_of(const net_switch_t *sw, queues_t *state, const uint32_t *ports,
-                         uint32_t count)
+static uint32_t least_of(net_switch_t *sw, queues_t *state, const uint32_t *ports, uint32_t count)
 {
     uint32_t best = NET_NO_PORT;
     uint64_t best_cost = UINT64_MAX;
@@ -134,6 +131,7 @@ const net_balance_ops_t net__balance_adaptive = {
     .name = "adaptive",
     .state_bytes = sizeof(queues_t),
     .spreads_flows = true,
+    .late = true,
     .gap_ps = gap_ps,
     .built = built,
     .fini = fini,
@@ -151,9 +149,9 @@ typedef struct shortest {
 } shortest_t;
 
 // Inserts a port unless it is there; keeps the `room` shortest.
-static void consider(const net_switch_t *sw, shortest_t *best, uint32_t room, uint32_t port)
+static void consider(net_switch_t *sw, shortest_t *best, uint32_t room, uint32_t port)
 {
-    const uint64_t load = net__port_load(&sw->node.ports[port]);
+    const uint64_t load = net_switch_port_load(sw, port);
     for (uint32_t i = 0; i < best->count; i++) {
         if (best->ports[i] == port) {
             return;
@@ -234,6 +232,7 @@ const net_balance_ops_t net__balance_drill = {
     .name = "drill",
     .state_bytes = sizeof(queues_t),
     .spreads_flows = true,
+    .late = true,
     .built = built,
     .fini = fini,
     .choose = choose_drill,
