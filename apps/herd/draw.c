@@ -49,7 +49,8 @@ static inline bool is_taken(const places_t *places, uint32_t at)
     return (places->taken[at / 64] >> at % 64 & 1) != 0;
 }
 
-static void change(places_t *places, uint32_t a, uint32_t b)
+// Not inlined, so that the loop over all places keeps its values in registers.
+static SIM_NOINLINE void change(places_t *places, uint32_t a, uint32_t b)
 {
     const uint32_t token = places->tokens[a];
     places->tokens[a] = places->tokens[b];
@@ -60,12 +61,32 @@ static void change(places_t *places, uint32_t a, uint32_t b)
     }
 }
 
+// Takes back the exchanges of all places, the first place's first. `state` is the seed behind the
+// draw of place 1. Place i is exchanged only with places before it, so until its turn it is taken
+// if and only if it was at the beginning.
+static void take_back(places_t *places, uint64_t state, uint32_t count)
+{
+    for (uint32_t base = 0; base < count; base += 64) {
+        const uint32_t end = SIM_MIN(base + 64, count);
+        const uint32_t first = SIM_MAX(base, 1); // place 0 is exchanged with none
+        uint64_t here = places->taken[base / 64] >> (first - base);
+        for (uint32_t i = first; i < end; i++) {
+            const uint32_t other = (uint32_t)(state >> 32) % (i + 1);
+            if (SIM_UNLIKELY((here & 1) != 0 || is_taken(places, other))) {
+                change(places, i, other);
+            }
+            here >>= 1;
+            state = (state - TERM) * INVERSE;
+        }
+    }
+}
+
 void app_herd_permute_places(uint64_t *seed, uint32_t *wanted, uint32_t wanted_count,
                              uint32_t count)
 {
     places_t places = {
         .taken = sim_alloc_array(count / 64 + 1, sizeof(uint64_t)),
-        .tokens = sim_alloc_array(count, sizeof(uint32_t)),
+        .tokens = sim_realloc_array(NULL, count, sizeof(uint32_t)), // not cleared
     };
     uint32_t *const token_of = sim_alloc_array(wanted_count, sizeof(uint32_t));
     for (uint32_t i = 0; i < wanted_count; i++) {
@@ -77,18 +98,12 @@ void app_herd_permute_places(uint64_t *seed, uint32_t *wanted, uint32_t wanted_c
         token_of[i] = places.tokens[at];
     }
     app_herd_fastrand_skip(seed, count - 1);
-    uint64_t state = *seed;
-    for (uint32_t i = 1; i < count; i++) {
-        const uint32_t other = (uint32_t)(state >> 32) % (i + 1);
-        if (SIM_UNLIKELY(other != i && (is_taken(&places, i) || is_taken(&places, other)))) {
-            change(&places, i, other);
-        }
-        state = (state - TERM) * INVERSE;
-    }
+    take_back(&places, *seed, count);
     uint32_t *const origin = sim_alloc_array(wanted_count, sizeof(uint32_t)); // by token
-    for (uint32_t i = 0; i < count; i++) {
-        if (is_taken(&places, i)) {
-            origin[places.tokens[i]] = i;
+    for (uint32_t w = 0; w <= count / 64; w++) {
+        for (uint64_t left = places.taken[w]; left != 0; left &= left - 1) {
+            const uint32_t at = w * 64 + (uint32_t)__builtin_ctzll(left);
+            origin[places.tokens[at]] = at;
         }
     }
     for (uint32_t i = 0; i < wanted_count; i++) {
