@@ -5,22 +5,45 @@
 #include "apps/workload/workload.h"
 #include "nic/ideal.h"
 
-#include <stdlib.h>
+#include <string.h>
 
-// A record, to be sorted by start and rank.
+// A record, to be sorted by start.
 typedef struct item {
+    sim_time_t start_ps;
     const app__coll_record_t *record;
     uint64_t number;
 } item_t;
 
-static int compare_items(const void *a, const void *b)
+// Sorts by start, byte by byte. Items that start together keep their order, which is that of their
+// numbers.
+static void sort_by_start(item_t *items, size_t count)
 {
-    const item_t *const one = a;
-    const item_t *const two = b;
-    if (one->record->start_ps != two->record->start_ps) {
-        return one->record->start_ps < two->record->start_ps ? -1 : 1;
+    item_t *const space = sim_alloc_array(count + 1, sizeof(*space));
+    item_t *from = items;
+    item_t *to = space;
+    sim_time_t differ_ps = 0;
+    for (size_t i = 0; i < count; i++) {
+        differ_ps |= items[i].start_ps ^ items[0].start_ps;
     }
-    return one->number < two->number ? -1 : one->number > two->number;
+    for (unsigned shift = 0; shift < 64 && differ_ps >> shift != 0; shift += 8) {
+        size_t ends[257] = {0}; // of the items of a byte, where the next one's begin
+        for (size_t i = 0; i < count; i++) {
+            ends[(from[i].start_ps >> shift & 0xff) + 1]++;
+        }
+        for (unsigned byte = 1; byte < 256; byte++) {
+            ends[byte] += ends[byte - 1];
+        }
+        for (size_t i = 0; i < count; i++) {
+            to[ends[from[i].start_ps >> shift & 0xff]++] = from[i];
+        }
+        item_t *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items) {
+        memcpy(items, from, count * sizeof(*items));
+    }
+    sim_free(space);
 }
 
 static app_flow_result_t flow_of(const app__collectives_t *all, const item_t *item)
@@ -73,10 +96,11 @@ void app__coll_flows(const app__collectives_t *all, app_flow_fn fn, void *ctx)
     size_t count = 0;
     for (uint32_t r = 0; r < ranks; r++) {
         for (size_t i = 0; i < all->ranks[r].record_count; i++) {
-            items[count++] = (item_t){&all->ranks[r].records[i], r * all->records_max + i};
+            const app__coll_record_t *const record = &all->ranks[r].records[i];
+            items[count++] = (item_t){record->start_ps, record, r * all->records_max + i};
         }
     }
-    qsort(items, count, sizeof(*items), compare_items);
+    sort_by_start(items, count);
     for (size_t i = 0; i < count; i++) {
         const app_flow_result_t flow = flow_of(all, &items[i]);
         fn(&flow, ctx);
