@@ -90,7 +90,9 @@ typedef enum program_op {
     PROGRAM_DESTROY_QP, // in: handle
     PROGRAM_QUERY_PORT, // in: device. out: flags (1: the link is up)
 
-    PROGRAM_SOCKET,  // a stream socket. out: handle, and a descriptor of this process's end
+    PROGRAM_SOCKET,  // in: flags (1: of datagrams; else a stream). out: handle, and a descriptor of
+                     // this process's end. Before each datagram in it stands the program_name_t to
+                     // which it goes (port 0: the peer's), or from which it comes
     PROGRAM_BIND,    // in: handle, name. out: name. EADDRINUSE, EADDRNOTAVAIL
     PROGRAM_LISTEN,  // in: handle, count (backlog). The descriptor holds a byte a connection
     PROGRAM_CONNECT, // in: handle, name. ECONNREFUSED, EHOSTUNREACH, ETIMEDOUT. Waits

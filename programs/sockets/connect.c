@@ -32,19 +32,6 @@ static int name_of(const endpoint_t *socket, const struct sockaddr *address, soc
     return names_read(address, length, name) ? 0 : EINVAL;
 }
 
-// Writes an address as the socket's domain has it, as far as there is room.
-static void put_name(int domain, const program_name_t *name, struct sockaddr *address,
-                     socklen_t *length)
-{
-    struct sockaddr_storage all;
-    if (address == NULL || length == NULL) {
-        return;
-    }
-    const socklen_t bytes = names_write(domain, name, &all);
-    memcpy(address, &all, *length < bytes ? *length : bytes);
-    *length = bytes;
-}
-
 // -- sockets
 
 static void apply_flags(int descriptor, int flags)
@@ -72,10 +59,12 @@ PROGRAM_EXPORT int socket(int domain, int type, int protocol)
     if (domain != AF_INET && domain != AF_INET6) {
         return refuse(EAFNOSUPPORT);
     }
-    if ((type & ~flags) != SOCK_STREAM || (protocol != 0 && protocol != IPPROTO_TCP)) {
+    const bool datagrams = (type & ~flags) == SOCK_DGRAM;
+    if ((!datagrams && (type & ~flags) != SOCK_STREAM) ||
+        (protocol != 0 && protocol != (datagrams ? IPPROTO_UDP : IPPROTO_TCP))) {
         return refuse(EPROTONOSUPPORT);
     }
-    program_call_t call = {.op = PROGRAM_SOCKET};
+    program_call_t call = {.op = PROGRAM_SOCKET, .flags = datagrams};
     int descriptor;
     turn_charge_call();
     const int error = turn_call_descriptor(&call, &descriptor);
@@ -89,6 +78,7 @@ PROGRAM_EXPORT int socket(int domain, int type, int protocol)
     }
     endpoint->handle = call.handle;
     endpoint->domain = domain;
+    endpoint->datagrams = datagrams;
     apply_flags(descriptor, flags);
     return descriptor;
 }
@@ -117,7 +107,7 @@ PROGRAM_EXPORT int listen(int descriptor, int backlog)
                            .count = backlog < 1 ? 1 : (uint32_t)backlog};
     turn_charge_call();
     int error = turn_call(&call);
-    if (error == EINVAL && !endpoint->listens) {
+    if (error == EINVAL && !endpoint->listens && !endpoint->datagrams) {
         // A socket that was not bound gets a free port.
         program_call_t any = {.op = PROGRAM_BIND, .handle = endpoint->handle};
         error = turn_call(&any) == 0 ? turn_call(&call) : error;
@@ -199,7 +189,7 @@ PROGRAM_EXPORT int accept4(int listening, __SOCKADDR_ARG address, socklen_t *res
         const int descriptor = take_connection(endpoint, listening, &peer);
         if (descriptor >= 0) {
             apply_flags(descriptor, flags);
-            put_name(endpoint->domain, &peer, address.__sockaddr__, length);
+            names_put(endpoint->domain, &peer, address.__sockaddr__, length);
             turn_act();
             return descriptor;
         }
@@ -259,7 +249,7 @@ PROGRAM_EXPORT int getsockname(int descriptor, __SOCKADDR_ARG address, socklen_t
     if (ask_names(endpoint, &call) != 0) {
         memset(&call.name, 0, sizeof call.name); // a socket without a name
     }
-    put_name(endpoint->domain, &call.name, address.__sockaddr__, length);
+    names_put(endpoint->domain, &call.name, address.__sockaddr__, length);
     return 0;
 }
 
@@ -274,7 +264,7 @@ PROGRAM_EXPORT int getpeername(int descriptor, __SOCKADDR_ARG address, socklen_t
     if (error != 0) {
         return refuse(error);
     }
-    put_name(endpoint->domain, &call.peer, address.__sockaddr__, length);
+    names_put(endpoint->domain, &call.peer, address.__sockaddr__, length);
     return 0;
 }
 
@@ -360,7 +350,7 @@ PROGRAM_EXPORT int getsockopt(int descriptor, int level, int name, void *restric
     } else if (level == SOL_SOCKET && (name == SO_RCVBUF || name == SO_SNDBUF)) {
         number = 212992;
     } else if (level == SOL_SOCKET && name == SO_TYPE) {
-        number = SOCK_STREAM;
+        number = endpoint->datagrams ? SOCK_DGRAM : SOCK_STREAM;
     } else if (level == SOL_SOCKET && name == SO_DOMAIN) {
         number = endpoint->domain;
     } else if (level == SOL_SOCKET && name == SO_PROTOCOL) {

@@ -28,6 +28,7 @@ typedef struct endpoint {
     // ENDPOINT_SOCKET
     uint32_t handle;
     int domain;
+    bool datagrams; // UDP; else TCP
     bool listens;
     bool connected;
     uint64_t receive_timeout_ps;

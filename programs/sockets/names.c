@@ -61,6 +61,17 @@ socklen_t names_write(int domain, const program_name_t *name, struct sockaddr_st
     return sizeof v6;
 }
 
+void names_put(int domain, const program_name_t *name, struct sockaddr *address, socklen_t *length)
+{
+    struct sockaddr_storage all;
+    if (address == NULL || length == NULL) {
+        return;
+    }
+    const socklen_t bytes = names_write(domain, name, &all);
+    memcpy(address, &all, *length < bytes ? *length : bytes);
+    *length = bytes;
+}
+
 // -- the table of hosts, which follows the shared struct
 
 static const program_host_t *host_named(const char *name)

@@ -14,4 +14,7 @@ bool names_read(const struct sockaddr *address, socklen_t length, program_name_t
 // Writes an address and returns its length.
 socklen_t names_write(int domain, const program_name_t *name, struct sockaddr_storage *address);
 
+// Writes an address into room for *length bytes, as far as there is room, and its length.
+void names_put(int domain, const program_name_t *name, struct sockaddr *address, socklen_t *length);
+
 #endif // PROGRAMS_SOCKETS_NAMES_H

@@ -18,9 +18,13 @@
 #include "programs/process/random.h"
 #include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
+#include "programs/sockets/names.h"
 #include "programs/threads/threads.h"
 #include "programs/time/timerfd.h"
 #include "programs/turn.h"
+
+#define PLACES_MAX 64       // of one call; more are left out
+#define DATAGRAM_MAX 65507u // bytes of UDP over IPv4
 
 // -- from sockets
 
@@ -66,16 +70,36 @@ static ssize_t receive_all(const endpoint_t *socket, int descriptor, struct msgh
     }
 }
 
+// Receives a datagram, which stands behind the name of its sender.
+static ssize_t receive_datagram(const endpoint_t *socket, int descriptor, struct msghdr *message,
+                                int flags)
+{
+    program_name_t from;
+    struct iovec places[1 + PLACES_MAX] = {{.iov_base = &from, .iov_len = sizeof from}};
+    const size_t used = message->msg_iovlen < PLACES_MAX ? message->msg_iovlen : PLACES_MAX;
+    memcpy(places + 1, message->msg_iov, used * sizeof *places);
+    struct msghdr record = {.msg_iov = places, .msg_iovlen = used + 1};
+    const ssize_t got = receive_all(socket, descriptor, &record, flags & ~MSG_WAITALL);
+    if (got < (ssize_t)sizeof from) {
+        return got < 0 ? -1 : 0; // the socket is shut down
+    }
+    names_put(socket->domain, &from, message->msg_name, &message->msg_namelen);
+    message->msg_flags = record.msg_flags & MSG_TRUNC;
+    return got - (ssize_t)sizeof from;
+}
+
 static ssize_t receive(int descriptor, struct msghdr *message, int flags)
 {
     const endpoint_t *socket = endpoint_socket_of(descriptor);
-    if (socket != NULL && !socket->connected) {
+    const bool is_stream = socket == NULL || !socket->datagrams;
+    if (socket != NULL && !socket->connected && is_stream) {
         errno = ENOTCONN;
         return -1;
     }
     turn_charge_call();
     threads_meet();
-    const ssize_t got = receive_all(socket, descriptor, message, flags);
+    const ssize_t got = is_stream ? receive_all(socket, descriptor, message, flags)
+                                  : receive_datagram(socket, descriptor, message, flags);
     if (got >= 0) {
         turn_act();
         threads_touch_descriptors();
@@ -159,8 +183,8 @@ PROGRAM_EXPORT ssize_t readv(int descriptor, const struct iovec *places, int cou
     if (!endpoint_waits(descriptor) || count <= 0 || count > IOV_MAX || !turn_enter("readv")) {
         return PROGRAM_NEXT(readv)(descriptor, places, count);
     }
-    struct iovec copies[64];
-    const int used = count < 64 ? count : 64;
+    struct iovec copies[PLACES_MAX];
+    const int used = count < PLACES_MAX ? count : PLACES_MAX;
     memcpy(copies, places, (size_t)used * sizeof *copies);
     return read_places(descriptor, copies, used);
 }
@@ -190,9 +214,14 @@ PROGRAM_EXPORT ssize_t recvfrom(int descriptor, void *restrict bytes, size_t cou
     }
     struct iovec place = {.iov_base = bytes, .iov_len = count};
     struct msghdr message = {.msg_iov = &place, .msg_iovlen = 1};
+    if (length != NULL) {
+        message.msg_name = address.__sockaddr__;
+        message.msg_namelen = *length;
+    }
     const ssize_t got = receive(descriptor, &message, flags);
     if (got >= 0 && length != NULL) {
-        *length = 0; // of a stream's peer
+        const endpoint_t *socket = endpoint_socket_of(descriptor);
+        *length = socket != NULL && socket->datagrams ? message.msg_namelen : 0;
     }
     return got;
 }
@@ -206,8 +235,13 @@ PROGRAM_EXPORT ssize_t recvmsg(int descriptor, struct msghdr *message, int flags
         return receive(descriptor, message, flags);
     }
     struct msghdr plain = {.msg_iov = message->msg_iov, .msg_iovlen = message->msg_iovlen};
+    const bool has_name = endpoint_socket_of(descriptor)->datagrams && message->msg_name != NULL;
+    if (has_name) {
+        plain.msg_name = message->msg_name;
+        plain.msg_namelen = message->msg_namelen;
+    }
     const ssize_t got = receive(descriptor, &plain, flags);
-    message->msg_namelen = 0;
+    message->msg_namelen = has_name ? plain.msg_namelen : 0;
     message->msg_controllen = 0;
     message->msg_flags = plain.msg_flags;
     return got;
@@ -263,7 +297,7 @@ static ssize_t transmit(const endpoint_t *socket, int descriptor, struct msghdr 
 {
     const size_t total = total_of(message->msg_iov, message->msg_iovlen);
     size_t done = 0;
-    if (socket != NULL && !socket->connected) {
+    if (socket != NULL && !socket->connected && !socket->datagrams) {
         errno = ENOTCONN;
         return -1;
     }
@@ -301,11 +335,63 @@ static ssize_t transmit(const endpoint_t *socket, int descriptor, struct msghdr 
     }
 }
 
+static struct iovec place_of(const void *bytes, size_t count)
+{
+    union {
+        const void *from;
+        void *to;
+    } place = {.from = bytes};
+    return (struct iovec){.iov_base = place.to, .iov_len = count};
+}
+
 // Returns true if writing to the descriptor passes through: it is neither simulated nor connects
 // threads.
 static bool passes(const endpoint_t *socket, int descriptor)
 {
     return socket == NULL && (!threads_many || !endpoint_waits(descriptor));
+}
+
+// Sends a datagram behind the name to which it goes: copies[0] has room for that.
+static ssize_t transmit_datagram(const endpoint_t *socket, int descriptor, struct iovec *copies,
+                                 size_t count, int flags, const struct msghdr *message)
+{
+    program_name_t to = {0};
+    if (message->msg_name == NULL && !socket->connected) {
+        errno = EDESTADDRREQ;
+        return -1;
+    }
+    if (message->msg_name != NULL &&
+        (message->msg_namelen < sizeof(sa_family_t) ||
+         !names_read(message->msg_name, message->msg_namelen, &to) || to.port == 0)) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (total_of(copies + 1, count) > DATAGRAM_MAX) {
+        errno = EMSGSIZE;
+        return -1;
+    }
+    copies[0] = (struct iovec){.iov_base = &to, .iov_len = sizeof to};
+    struct msghdr record = {.msg_iov = copies, .msg_iovlen = count + 1};
+    const ssize_t sent = transmit(socket, descriptor, &record, flags);
+    return sent < 0 ? -1 : sent - (ssize_t)sizeof to;
+}
+
+// Sends what `message` names, without its control data.
+static ssize_t transmit_message(const endpoint_t *socket, int descriptor,
+                                const struct msghdr *message, int flags)
+{
+    struct iovec copies[1 + PLACES_MAX];
+    const size_t used = message->msg_iovlen < PLACES_MAX ? message->msg_iovlen : PLACES_MAX;
+    memcpy(copies + 1, message->msg_iov, used * sizeof *copies);
+    if (socket != NULL && socket->datagrams) {
+        return transmit_datagram(socket, descriptor, copies, used, flags, message);
+    }
+    struct msghdr plain = {.msg_iov = copies + 1, .msg_iovlen = used};
+    if (socket == NULL) {
+        plain.msg_control = message->msg_control;
+        plain.msg_controllen = message->msg_controllen;
+    }
+    return transmit(socket, descriptor, &plain, flags);
 }
 
 PROGRAM_EXPORT ssize_t write(int descriptor, const void *bytes, size_t count)
@@ -314,23 +400,9 @@ PROGRAM_EXPORT ssize_t write(int descriptor, const void *bytes, size_t count)
     if (passes(socket, descriptor) || !turn_enter("write")) {
         return PROGRAM_NEXT(write)(descriptor, bytes, count);
     }
-    union {
-        const void *from;
-        void *to;
-    } place = {.from = bytes};
-    struct iovec places = {.iov_base = place.to, .iov_len = count};
-    struct msghdr message = {.msg_iov = &places, .msg_iovlen = 1};
-    return transmit(socket, descriptor, &message, 0);
-}
-
-static ssize_t transmit_places(const endpoint_t *socket, int descriptor, const struct iovec *places,
-                               size_t count, int flags)
-{
-    struct iovec copies[64];
-    const size_t used = count < 64 ? count : 64;
-    memcpy(copies, places, used * sizeof *copies);
-    struct msghdr message = {.msg_iov = copies, .msg_iovlen = used};
-    return transmit(socket, descriptor, &message, flags);
+    struct iovec place = place_of(bytes, count);
+    const struct msghdr message = {.msg_iov = &place, .msg_iovlen = 1};
+    return transmit_message(socket, descriptor, &message, 0);
 }
 
 PROGRAM_EXPORT ssize_t writev(int descriptor, const struct iovec *places, int count)
@@ -339,47 +411,88 @@ PROGRAM_EXPORT ssize_t writev(int descriptor, const struct iovec *places, int co
     if (passes(socket, descriptor) || count < 0 || !turn_enter("writev")) {
         return PROGRAM_NEXT(writev)(descriptor, places, count);
     }
-    return transmit_places(socket, descriptor, places, (size_t)count, 0);
-}
-
-PROGRAM_EXPORT ssize_t send(int descriptor, const void *bytes, size_t count, int flags)
-{
-    const endpoint_t *socket = endpoint_socket_of(descriptor);
-    if (passes(socket, descriptor) || !turn_enter("send")) {
-        return PROGRAM_NEXT(send)(descriptor, bytes, count, flags);
-    }
     union {
-        const void *from;
-        void *to;
-    } place = {.from = bytes};
-    const struct iovec places = {.iov_base = place.to, .iov_len = count};
-    return transmit_places(socket, descriptor, &places, 1, flags);
+        const struct iovec *from;
+        struct iovec *to;
+    } all = {.from = places};
+    const struct msghdr message = {.msg_iov = all.to, .msg_iovlen = (size_t)count};
+    return transmit_message(socket, descriptor, &message, 0);
 }
 
 PROGRAM_EXPORT ssize_t sendto(int descriptor, const void *bytes, size_t count, int flags,
                               __CONST_SOCKADDR_ARG address, socklen_t length)
 {
-    if (endpoint_socket_of(descriptor) == NULL && (!threads_many || address.__sockaddr__ != NULL)) {
+    const endpoint_t *socket = endpoint_socket_of(descriptor);
+    const bool is_elsewhere = socket == NULL && address.__sockaddr__ != NULL;
+    if (passes(socket, descriptor) || is_elsewhere || !turn_enter("send")) {
         return PROGRAM_NEXT(sendto)(descriptor, bytes, count, flags, address, length);
     }
-    return send(descriptor, bytes, count, flags);
+    struct iovec place = place_of(bytes, count);
+    union {
+        const struct sockaddr *from;
+        void *to;
+    } name = {.from = address.__sockaddr__};
+    const struct msghdr message = {.msg_name = name.to,
+                                   .msg_namelen = length,
+                                   .msg_iov = &place,
+                                   .msg_iovlen = 1};
+    return transmit_message(socket, descriptor, &message, flags);
+}
+
+PROGRAM_EXPORT ssize_t send(int descriptor, const void *bytes, size_t count, int flags)
+{
+    return sendto(descriptor, bytes, count, flags, (__CONST_SOCKADDR_ARG){.__sockaddr__ = NULL}, 0);
 }
 
 PROGRAM_EXPORT ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
 {
     const endpoint_t *socket = endpoint_socket_of(descriptor);
-    if (passes(socket, descriptor) || message->msg_name != NULL || !turn_enter("sendmsg")) {
+    const bool is_elsewhere = socket == NULL && message->msg_name != NULL;
+    if (passes(socket, descriptor) || is_elsewhere || !turn_enter("sendmsg")) {
         return PROGRAM_NEXT(sendmsg)(descriptor, message, flags);
     }
-    if (socket == NULL) {
-        struct iovec copies[64];
-        struct msghdr copy = *message;
-        copy.msg_iovlen = copy.msg_iovlen < 64 ? copy.msg_iovlen : 64;
-        memcpy(copies, message->msg_iov, copy.msg_iovlen * sizeof *copies);
-        copy.msg_iov = copies;
-        return transmit(NULL, descriptor, &copy, flags);
+    return transmit_message(socket, descriptor, message, flags);
+}
+
+// Number of the messages that were sent or received before the first one that failed; -1: it was the
+// first.
+static int count_of(unsigned int done, ssize_t last)
+{
+    return done == 0 && last < 0 ? -1 : (int)done;
+}
+
+PROGRAM_EXPORT int sendmmsg(int descriptor, struct mmsghdr *messages, unsigned int count, int flags)
+{
+    if (passes(endpoint_socket_of(descriptor), descriptor)) {
+        return PROGRAM_NEXT(sendmmsg)(descriptor, messages, count, flags);
     }
-    return transmit_places(socket, descriptor, message->msg_iov, message->msg_iovlen, flags);
+    unsigned int done = 0;
+    ssize_t sent = 0;
+    while (done < count && (sent = sendmsg(descriptor, &messages[done].msg_hdr, flags)) >= 0) {
+        messages[done++].msg_len = (unsigned int)sent;
+    }
+    return count_of(done, sent);
+}
+
+PROGRAM_EXPORT int recvmmsg(int descriptor, struct mmsghdr *messages, unsigned int count, int flags,
+                            struct timespec *timeout)
+{
+    if (!endpoint_waits(descriptor)) {
+        return PROGRAM_NEXT(recvmmsg)(descriptor, messages, count, flags, timeout);
+    }
+    unsigned int done = 0;
+    ssize_t got = 0;
+    while (done < count) {
+        // MSG_WAITFORONE: only the first one is waited for.
+        const bool waits = done == 0 || (flags & MSG_WAITFORONE) == 0;
+        got = recvmsg(descriptor, &messages[done].msg_hdr,
+                      (flags & ~MSG_WAITFORONE) | (waits ? 0 : MSG_DONTWAIT));
+        if (got < 0) {
+            break;
+        }
+        messages[done++].msg_len = (unsigned int)got;
+    }
+    return count_of(done, got);
 }
 
 // -- eventfd
