@@ -34,6 +34,7 @@ typedef struct app_programs_config {
     uint64_t output_max_bytes; // of each file that a program writes
     uint64_t flows_max;        // of each program, in flows.csv
     char *environment;         // "NAME=VALUE ..." that programs get besides PATH, HOME and USER
+    bool ssh;                  // hosts run commands of other hosts' programs
 } app_programs_config_t;
 
 extern const sim_attr_table_t app_programs_attrs; // "programs."
@@ -49,6 +50,7 @@ typedef struct app_programs {
     bool traces;       // programs write a line for each call of verbs
     bool anywhere;     // programs may be added to any host during the run (app_programs_open)
     const char *verbs_folder; // of the library of programs/; NULL: none was built
+    const char *server;       // file of the server of ssh
     const char *path;         // folders of commands, as in the variable PATH
     const char *home;         // variable HOME of programs
     const char *scratch;      // folder for files that are removed at the end of the run
@@ -62,6 +64,10 @@ typedef struct app_programs {
 // Ends the process of an application that is a program, if it still runs. To be called after the
 // run and before its results are written.
 void app_programs_stop(struct app *app);
+// Returns a server of ssh that has run and was not returned before, in order of hosts; NULL: there
+// is none. The caller destroys it as the applications that it has created. To be called after the
+// run and before app_programs_stop.
+struct app *app_programs_next_server(struct app_runtime *runtime);
 // Writes what a program has printed into "HOST-N.out" and "HOST-N.err" in the folder,
 // and its trace into "HOST-N.trace".
 SIM_MUST_CHECK sim_err_t app_programs_save(const struct app *app, const char *folder,

@@ -11,8 +11,9 @@
 #include "apps/endpoints.h"
 #include "apps/programs/cm.h"
 #include "apps/programs/files.h"
+#include "apps/programs/management/servers.h"
+#include "apps/programs/management/sockets.h"
 #include "apps/programs/segments.h"
-#include "apps/programs/sockets.h"
 #include "kernel/digits.h"
 
 // Number of usable QP numbers: 0 and 1 are for management, 0xffffff means multicast.
@@ -26,10 +27,13 @@ struct app_runtime {
     app__endpoint_t **endpoints; // by interface; NULL: not used yet
     size_t endpoint_count;
     uint64_t flow_id;
-    struct app__sockets *sockets;   // of programs (apps/programs/sockets.h); NULL: there are none
+    struct app__sockets
+        *sockets; // of programs (apps/programs/management/sockets.h); NULL: there are none
     struct app__cmas *managers;     // of programs (apps/programs/cm.h); NULL: there are none
     struct app__files *files;       // of programs (apps/programs/files.h); NULL: there are none
     struct app__segments *segments; // of programs, by host (apps/programs/segments.h)
+    struct app__servers
+        *servers; // of ssh (apps/programs/management/servers.h); NULL: there are none
 };
 
 const app_ops_t *const app_all[] = {
@@ -55,6 +59,7 @@ void app_runtime_destroy(app_runtime_t *runtime)
     if (runtime == NULL) {
         return;
     }
+    app__servers_destroy(runtime->servers);
     app__cmas_destroy(runtime->managers); // before the endpoints
     for (size_t i = 0; i < runtime->endpoint_count; i++) {
         app__endpoint_t *const endpoint = runtime->endpoints[i];
@@ -102,6 +107,11 @@ struct app__files *app__runtime_files(app_runtime_t *runtime)
 struct app__segments **app__runtime_segments(app_runtime_t *runtime)
 {
     return &runtime->segments;
+}
+
+struct app__servers **app__runtime_servers(app_runtime_t *runtime)
+{
+    return &runtime->servers;
 }
 
 // -- completions

@@ -16,7 +16,7 @@
 void cli_programs_allow(cli_programs_t *programs)
 {
     // Beside the program in a build; an installation has bin/ and lib/rocesim/.
-    static const char *const places[] = {"programs-ibverbs", "../lib/rocesim/programs-ibverbs"};
+    static const char *const places[] = {"", "../lib/rocesim/"};
     const char *const path = getenv("PATH");
     const char *const home = getenv("HOME");
     const char *const wanted = getenv("TMPDIR");
@@ -40,11 +40,18 @@ void cli_programs_allow(cli_programs_t *programs)
     const char *const folder = dirname(own);
     for (size_t i = 0; i < SIM_COUNT_OF(places); i++) {
         char library[sizeof(programs->verbs_folder) + 32];
-        (void)snprintf(programs->verbs_folder, sizeof(programs->verbs_folder), "%s/%s", folder,
-                       places[i]);
+        (void)snprintf(programs->verbs_folder, sizeof(programs->verbs_folder),
+                       "%s/%sprograms-ibverbs", folder, places[i]);
         (void)snprintf(library, sizeof(library), "%s/libibverbs.so.1", programs->verbs_folder);
         if (access(library, R_OK) == 0) {
+            // The commands of simulated hosts come before those of this machine.
+            (void)snprintf(programs->path, sizeof(programs->path), "%s/%sprograms-bin:%s", folder,
+                           places[i], programs->permission.path);
+            (void)snprintf(programs->server, sizeof(programs->server), "%s/%sprograms-bin/sshd",
+                           folder, places[i]);
             programs->permission.verbs_folder = programs->verbs_folder;
+            programs->permission.server = programs->server;
+            programs->permission.path = programs->path;
             return;
         }
     }

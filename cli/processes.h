@@ -9,6 +9,8 @@
 typedef struct cli_programs {
     app_programs_t permission;
     char verbs_folder[4096];
+    char server[4096];
+    char path[16384];
 } cli_programs_t;
 
 // Fills in a permission to start programs. It has no library if none lies beside this program or in

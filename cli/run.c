@@ -194,6 +194,7 @@ static void on_stopped(world_t *world, void *ctx)
     run_t *const run = ctx;
     cli_plugins_end_calls();
     release_signals();
+    world_add_servers(world);
     for (size_t i = 0; i < world->app_count; i++) {
         app_programs_stop(world->apps[i]);
     }

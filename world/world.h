@@ -94,6 +94,10 @@ SIM_MUST_CHECK sim_err_t world_add_program(world_t *world, world_scenario_t *sce
                                            const char *command, sim_time_t start_ps, app_t **app,
                                            world_error_t *error);
 
+// Adds the servers of ssh that have run to the applications of a world, behind those of the
+// scenario. To be called after the run.
+void world_add_servers(world_t *world);
+
 // Prints what was odd about the files of the scenario, a line each.
 void world_print_notes(const world_t *world, FILE *out);
 

@@ -11,10 +11,10 @@
 #include "apps/endpoints.h"
 #include "apps/processes.h"
 #include "apps/programs/cm.h"
+#include "apps/programs/management/sockets.h"
 #include "apps/programs/objects.h"
 #include "apps/programs/process.h"
 #include "apps/programs/segments.h"
-#include "apps/programs/sockets.h"
 #include "apps/programs/threads/cores.h"
 #include "apps/programs/verbs/flows.h"
 #include "kernel/map.h"
@@ -52,6 +52,8 @@ struct app__program {
     char **words; // of the command; ends with NULL
     sim_time_t start_ps;
     uint32_t number; // among the programs of its host, from 0
+    bool serves;     // it is a server of ssh, which the run does not wait for
+    bool called;     // a connection for it has come
     const app_programs_t *permission;
     const app_programs_config_t *config;
     app__sockets_t *sockets;   // of the network

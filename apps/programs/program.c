@@ -2,6 +2,7 @@
 // apps/programs/program.c - programs as an application: attributes, creation and report
 // (docs/models/programs.md).
 #define _GNU_SOURCE
+#include "apps/programs/management/servers.h"
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/threads/forks.h"
 #include "apps/programs/turns.h"
@@ -109,6 +110,9 @@ static const sim_attr_t shared_attrs[] = {
     SIM_ATTR("programs.flows-max", COUNT, app_programs_config_t, flows_max,
              .default_text = "100000", .min_text = "0", .max_text = "100000000",
              .help = "maximum number of flows of each program in flows.csv: the first ones"),
+    SIM_ATTR("programs.ssh", BOOL, app_programs_config_t, ssh,
+             .default_text = "off",
+             .help = "whether programs start commands on other hosts by `ssh`, as mpirun does"),
     SIM_ATTR("programs.environment", STRING, app_programs_config_t, environment,
              .default_text = "",
              .help = "variables of the programs' environment, NAME=VALUE separated by blanks, "
@@ -323,6 +327,64 @@ static sim_err_t refuse(const app_context_t *context, const program_config_t *co
     return SIM_OK;
 }
 
+// Makes a program of a host. Takes `words`.
+static app__program_t *make_program(const app_context_t *context, net_node_t *node,
+                                    const program_config_t *config, char **words)
+{
+    app__program_t *const program = sim_alloc(sizeof(*program));
+    *program = (app__program_t){
+        .app = {&app_program, context->net, context->index},
+        .host_name = sim_strdup(node->sim.name),
+        .command = sim_strdup(config->command),
+        .words = words,
+        .start_ps = config->start_ps,
+        .permission = context->programs,
+        .config = context->programs_config,
+        .runtime = context->runtime,
+        .node = node,
+        .trace = -1,
+        .ended_ps = SIM_TIME_NEVER,
+        .begun_ps = SIM_TIME_NEVER,
+    };
+    if (context->programs->start) {
+        program->sockets =
+            app__runtime_sockets(context->runtime, program->config->socket_latency_ps);
+        app__sockets_join(program->sockets, node);
+        program->manager =
+            app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
+        program->files = app__runtime_files(context->runtime);
+        program->segments = app__segments_of(app__runtime_segments(context->runtime), node);
+        app__program_init_control(program, config->kill_ps);
+        program->chain = app__program_chain();
+        program->awaited = sim_alloc(sizeof(*program->awaited));
+        program->thread = app__thread_add(program, -1);
+        program->core = program->thread->core;
+        program->flows.rows_max = program->config->flows_max;
+        program->flows.first_id = app__reserve_flow_ids(context->runtime, program->flows.rows_max);
+    }
+    return program;
+}
+
+app__program_t *app__server_create(const app_context_t *context, net_node_t *node)
+{
+    char **const words = sim_alloc_array(2, sizeof(*words));
+    words[0] = sim_strdup(context->programs->server);
+    char command[] = "sshd";
+    const program_config_t config = {.command = command, .kill_ps = SIM_TIME_NEVER};
+    app__program_t *const server = make_program(context, node, &config, words);
+    server->serves = true;
+    return server;
+}
+
+// Makes the servers of ssh, if programs may want them and there are none yet.
+static void open_servers(const app_context_t *context)
+{
+    app__servers_t **const servers = app__runtime_servers(context->runtime);
+    if (context->programs_config->ssh && *servers == NULL) {
+        *servers = app__servers_create(context);
+    }
+}
+
 static sim_err_t program_create(const app_context_t *context, const void *config_void, app_t **app,
                                 sim_message_t *message)
 {
@@ -351,40 +413,13 @@ static sim_err_t program_create(const app_context_t *context, const void *config
         free_words(words);
         return error;
     }
-    app__program_t *const program = sim_alloc(sizeof(*program));
-    *program = (app__program_t){
-        .app = {&app_program, context->net, context->index},
-        .host_name = sim_strdup(node->sim.name),
-        .command = sim_strdup(config->command),
-        .words = words,
-        .start_ps = config->start_ps,
-        .permission = context->programs,
-        .config = context->programs_config,
-        .runtime = context->runtime,
-        .node = node,
-        .trace = -1,
-        .ended_ps = SIM_TIME_NEVER,
-        .begun_ps = SIM_TIME_NEVER,
-    };
+    app__program_t *const program = make_program(context, node, config, words);
     if (context->programs->start) {
-        program->sockets =
-            app__runtime_sockets(context->runtime, program->config->socket_latency_ps);
-        app__sockets_join(program->sockets, node);
         program->number = app__sockets_number(program->sockets, node);
-        program->manager =
-            app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
-        program->files = app__runtime_files(context->runtime);
-        program->segments = app__segments_of(app__runtime_segments(context->runtime), node);
-        app__program_init_control(program, config->kill_ps);
-        program->chain = app__program_chain();
-        program->awaited = sim_alloc(sizeof(*program->awaited));
-        program->thread = app__thread_add(program, -1);
-        program->core = program->thread->core;
-        program->flows.rows_max = program->config->flows_max;
-        program->flows.first_id = app__reserve_flow_ids(context->runtime, program->flows.rows_max);
         app__program_listen(program);
         nic_core_start(program->core, config->start_ps);
         sim_touch(&node->sim); // it may be added between two steps
+        open_servers(context);
     }
     *app = &program->app;
     return SIM_OK;
@@ -580,6 +615,9 @@ static void print_file(int file, void (*write_text)(const char *text, void *ctx)
 static void print(const app_t *app, void (*write_text)(const char *text, void *ctx), void *ctx)
 {
     const app__program_t *const program = (const app__program_t *)(const void *)app;
+    if (program->serves && program->killed) {
+        return; // its commands have printed into their programs' output
+    }
     char *const text =
         sim_format("  program   %s-%u \"%s\": %s\n", program->host_name, program->number,
                    program->command, app__program_describe_end(program));

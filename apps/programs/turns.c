@@ -5,6 +5,7 @@
 #include "apps/programs/files.h"
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/threads/forks.h"
+#include "apps/programs/verbs/events.h"
 #include "apps/programs/verbs/posts.h"
 #include "kernel/steps.h"
 
@@ -264,7 +265,7 @@ void app__program_end(app__program_t *program, const char *fault)
     }
     app__threads_stop(program);
     sim_happened(node, 'P', node->now_ps, (uint64_t)program->status << 32 | program->calls);
-    sim_work_end(node, 1);
+    sim_work_end(node, program->serves ? 0 : 1);
     sim_progress(node);
     sim_cut_step(node);
 }
@@ -468,13 +469,16 @@ static void run_process(app__pr_thread_t *thread)
 static bool begin(app__program_t *program)
 {
     sim_message_t message;
-    sim_work_begin(&program->node->sim, 1);
+    sim_work_begin(&program->node->sim, program->serves ? 0 : 1);
     program->begun_ps = nic_core_now_ps(program->core);
     if (app__program_start(program, &message) != SIM_OK) {
         app__program_end(program, message.text);
         return false;
     }
     program->state = APP__PR_RUNS;
+    if (program->serves) {
+        app__program_listen(program); // a host without commands has nobody to tell
+    }
     program->thread->process = program->process;
     program->thread->control = program->process->control;
     program->process->control = -1;

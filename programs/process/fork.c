@@ -238,25 +238,82 @@ PROGRAM_EXPORT pid_t wait(int *status)
     return wait4(-1, status, 0, NULL);
 }
 
-// A program reaches itself, its group, which is its own, and its children, and no other process of
-// this machine.
+// -- groups of processes: those of this machine, with the numbers that the program sees
+
+// Returns this machine's number of a process: the calling one (0), its parent or a child. Returns
+// -1 for another one: a program reaches no other process of this machine.
+static pid_t real_of(pid_t pid)
+{
+    const child_t *child = pid > 0 ? find(pid, false) : NULL;
+    return child != NULL                 ? child->real
+           : pid == 0 || pid == getpid() ? (pid_t)syscall(SYS_getpid)
+           : pid > 0 && pid == parent    ? (pid_t)syscall(SYS_getppid)
+                                         : -1;
+}
+
+// Returns the number that the program sees of a group, which is that of its first process.
+static pid_t shown_of(pid_t real)
+{
+    const child_t *child = find(real, true);
+    return child != NULL                         ? child->pid
+           : real == (pid_t)syscall(SYS_getppid) ? getppid()
+           : real == (pid_t)syscall(SYS_getpid)  ? getpid()
+                                                 : pid_of(0);
+}
+
+PROGRAM_EXPORT int setpgid(pid_t pid, pid_t group)
+{
+    if (!turn_on()) {
+        return PROGRAM_NEXT(setpgid)(pid, group);
+    }
+    const pid_t real = real_of(pid);
+    const pid_t real_group = group == 0 ? real : real_of(group);
+    if (real < 0 || real_group < 0) {
+        errno = ESRCH;
+        return -1;
+    }
+    return (int)syscall(SYS_setpgid, real, real_group);
+}
+
+PROGRAM_EXPORT pid_t getpgid(pid_t pid)
+{
+    if (!turn_on()) {
+        return PROGRAM_NEXT(getpgid)(pid);
+    }
+    const pid_t real = real_of(pid);
+    const pid_t group = real < 0 ? (errno = ESRCH, -1) : (pid_t)syscall(SYS_getpgid, real);
+    return group < 0 ? -1 : shown_of(group);
+}
+
+PROGRAM_EXPORT pid_t getpgrp(void)
+{
+    return turn_on() ? getpgid(0) : (pid_t)syscall(SYS_getpgrp);
+}
+
+PROGRAM_EXPORT pid_t setsid(void)
+{
+    const pid_t session = (pid_t)syscall(SYS_setsid);
+    return turn_on() && session > 0 ? getpid() : session;
+}
+
+// Sends a signal to a process or, with a negative number, to the group of one.
 PROGRAM_EXPORT int kill(pid_t pid, int number)
 {
     if (!turn_on()) {
         return (int)syscall(SYS_kill, pid, number);
     }
-    const child_t *child = pid > 0 ? find(pid, false) : NULL;
-    if (child == NULL && pid != getpid() && pid != 0 && pid != -getpid() && pid != parent) {
+    const pid_t to = pid < 0 ? -pid : pid;
+    const pid_t real = pid == 0                        ? 0
+                       : pid != -1 && to == getpgid(0) ? (pid < 0 ? 0 : real_of(to))
+                       : pid != -1                     ? real_of(to)
+                                                       : -1;
+    if (real < 0) {
         errno = ESRCH;
         return -1;
     }
-    const pid_t real = child != NULL   ? child->real
-                       : pid == parent ? (pid_t)syscall(SYS_getppid)
-                       : pid > 0       ? (pid_t)syscall(SYS_getpid)
-                                       : 0;
-    const int result = (int)syscall(SYS_kill, real, number);
-    if (result == 0 && number != 0 && (child != NULL || pid == parent)) {
-        threads_disturb((uint32_t)(pid - random_pid()));
+    const int result = (int)syscall(SYS_kill, pid < 0 ? -real : real, number);
+    if (result == 0 && number != 0 && to != 0 && to != getpid()) {
+        threads_disturb((uint32_t)(to - random_pid()));
     }
     return result;
 }

@@ -454,8 +454,7 @@ PROGRAM_EXPORT ssize_t sendmsg(int descriptor, const struct msghdr *message, int
     return transmit_message(socket, descriptor, message, flags);
 }
 
-// Number of the messages that were sent or received before the first one that failed; -1: it was the
-// first.
+// Returns the number of messages that were sent or received before one failed; -1: the first one.
 static int count_of(unsigned int done, ssize_t last)
 {
     return done == 0 && last < 0 ? -1 : (int)done;

@@ -574,6 +574,14 @@ sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t buil
     return SIM_OK;
 }
 
+void world_add_servers(world_t *world)
+{
+    app_t *app = NULL;
+    while (world->runtime != NULL && (app = app_programs_next_server(world->runtime)) != NULL) {
+        SIM_APPEND(world->apps, world->app_count, world->app_capacity, app);
+    }
+}
+
 void world_destroy(world_t *world)
 {
     if (world == NULL) {

@@ -19,11 +19,13 @@ void app_programs_stop(app_t *app)
     app__program_t *const program = (app__program_t *)(void *)app;
     if (program->state == APP__PR_RUNS) {
         program->state = APP__PR_ENDED;
-        program->ends_badly = true;
-        (void)sim_fail(
-            &program->end, SIM_ERR_STATE,
-            "the program was ended because the run ended while the program was waiting%s",
-            app__program_awaited(program));
+        program->ends_badly = !program->serves;
+        program->killed = program->serves;
+        (void)sim_fail(&program->end, SIM_ERR_STATE,
+                       program->serves ? "the server was ended with the run"
+                                       : "the program was ended because the run ended while the "
+                                         "program was waiting%s",
+                       app__program_awaited(program));
         program->status = app__process_end(program->process, true);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/sockets.h - the stream sockets by which programs find each other.
+// apps/programs/management/sockets.h - the stream sockets by which programs find each other.
 //
 // A process holds one end of a pair of local sockets, the simulator the other. What the process
 // writes arrives at the peer's process after programs.socket-latency, whatever its size: these
@@ -8,8 +8,8 @@
 //
 // All connections run over one node, the hub: from the host to the hub in half of the latency, and
 // on to the other host in the other half.
-#ifndef APPS_PROGRAMS_SOCKETS_H
-#define APPS_PROGRAMS_SOCKETS_H
+#ifndef APPS_PROGRAMS_MANAGEMENT_SOCKETS_H
+#define APPS_PROGRAMS_MANAGEMENT_SOCKETS_H
 
 #include "nic/host.h"
 #include "programs/protocol.h"
@@ -33,6 +33,9 @@ void app__sockets_join(app__sockets_t *sockets, net_node_t *host);
 // Returns the number of a new program among those of its host, which has joined.
 uint32_t app__sockets_number(app__sockets_t *sockets, const net_node_t *host);
 
+// Lets a server of the host, which has joined, start when the first connection for it comes.
+void app__sockets_serve(app__sockets_t *sockets, const net_node_t *host, app__program_t *server);
+
 // Does a call of a process. Returns an errno value; EINPROGRESS: PROGRAM_CONNECT waits. *descriptor
 // goes with the answer, and is closed when it was sent.
 int app__socket_call(app__program_t *program, program_call_t *call, int *descriptor);
@@ -44,4 +47,4 @@ void app__sockets_look(app__program_t *program);
 void app__sockets_close_all(app__program_t *program);
 void app__socket_list_fini(app__socket_list_t *list);
 
-#endif // APPS_PROGRAMS_SOCKETS_H
+#endif // APPS_PROGRAMS_MANAGEMENT_SOCKETS_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/sockets.c - connections between processes: the hub, messages, and both ends.
+// apps/programs/management/sockets.c - connections between processes: the hub, messages and ends.
 #define _GNU_SOURCE
-#include "apps/programs/sockets.h"
+#include "apps/programs/management/sockets.h"
 
+#include "apps/programs/management/servers.h"
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/turns.h"
 #include "kernel/event.h"
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define FIRST_FREE_PORT 32768u // of ports that nobody asked for
@@ -23,6 +25,7 @@ typedef enum message_kind {
     MESSAGE_REFUSED,
     MESSAGE_DATA,
     MESSAGE_END, // no more bytes come from this side
+    MESSAGE_DATAGRAM,
 } message_kind_t;
 
 typedef struct message {
@@ -52,9 +55,10 @@ struct app__socket {
     host_t *host;
     app__program_t *program;
     state_t state;
-    uint32_t id; // on its host
-    int end;     // the simulator's; -1: closed
-    int other;   // the process's, until it is handed over; -1: it was
+    uint32_t id;    // on its host
+    int end;        // the simulator's; -1: closed
+    int other;      // the process's, until it is handed over; -1: it was
+    bool datagrams; // UDP; else TCP
     bool bound;
     bool ended; // the process writes no more
     bool peer_ended;
@@ -84,6 +88,10 @@ struct host {
     size_t count;
     size_t capacity;
     uint32_t next_port;
+    app__program_t *server; // of ssh; NULL: none
+    message_t **held;       // requests for connections that wait until the server listens
+    size_t held_count;
+    size_t held_capacity;
 };
 
 typedef struct hub {
@@ -187,6 +195,10 @@ void app__sockets_destroy(app__sockets_t *sockets)
         for (size_t i = 0; i < sockets->hosts[h]->count; i++) {
             free_socket(sockets->hosts[h]->all[i]);
         }
+        for (size_t i = 0; i < sockets->hosts[h]->held_count; i++) {
+            sim_free(sockets->hosts[h]->held[i]);
+        }
+        sim_free((void *)sockets->hosts[h]->held);
         sim_free(sockets->hosts[h]->all);
         sim_free(sockets->hosts[h]);
     }
@@ -230,10 +242,11 @@ static void send_message(host_t *host, message_kind_t kind, const app__socket_t 
 // -- sockets of a host
 
 // Makes a socket and its pair of ends. Returns NULL if the system gives none.
-static app__socket_t *new_socket(host_t *host, app__program_t *program)
+static app__socket_t *new_socket(host_t *host, app__program_t *program, bool datagrams)
 {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    const int type = datagrams ? SOCK_SEQPACKET : SOCK_STREAM;
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0) {
         return NULL;
     }
     app__socket_t *const socket = sim_alloc(sizeof(*socket));
@@ -243,6 +256,7 @@ static app__socket_t *new_socket(host_t *host, app__program_t *program)
         .id = (uint32_t)host->count + 1,
         .end = ends[0],
         .other = ends[1],
+        .datagrams = datagrams,
     };
     SIM_APPEND(host->all, host->count, host->capacity, socket);
     return socket;
@@ -263,12 +277,13 @@ static bool is_loopback(const uint8_t address[16])
            (memcmp(address, mapped, 12) == 0 && address[12] == 127);
 }
 
-// Returns whether a listening or bound socket of the host has the port.
-static app__socket_t *find_port(const host_t *host, uint16_t port, bool listens)
+// Returns the bound socket of the host that has the port; NULL: there is none.
+static app__socket_t *find_port(const host_t *host, uint16_t port, bool datagrams, bool listens)
 {
     for (size_t i = 0; i < host->count; i++) {
         app__socket_t *const socket = host->all[i];
-        if (socket->name.port == port && socket->state != STATE_CLOSED && socket->bound &&
+        if (socket->name.port == port && socket->datagrams == datagrams &&
+            socket->state != STATE_CLOSED && socket->bound &&
             (!listens || socket->state == STATE_LISTENS)) {
             return socket;
         }
@@ -276,12 +291,12 @@ static app__socket_t *find_port(const host_t *host, uint16_t port, bool listens)
     return NULL;
 }
 
-static uint16_t free_port(host_t *host)
+static uint16_t free_port(host_t *host, bool datagrams)
 {
     for (uint32_t tried = 0; tried < 65536 - FIRST_FREE_PORT; tried++) {
         const uint32_t port =
             FIRST_FREE_PORT + (host->next_port + tried) % (65536 - FIRST_FREE_PORT);
-        if (find_port(host, (uint16_t)port, false) == NULL) {
+        if (find_port(host, (uint16_t)port, datagrams, false) == NULL) {
             host->next_port = port - FIRST_FREE_PORT + 1;
             return (uint16_t)port;
         }
@@ -334,10 +349,10 @@ static void refuse(host_t *host, const message_t *message)
 
 static void take_open(host_t *host, const message_t *message)
 {
-    app__socket_t *const listener = find_port(host, message->to_name.port, true);
+    app__socket_t *const listener = find_port(host, message->to_name.port, false, true);
     app__socket_t *const socket = listener == NULL || listener->pending_count >= listener->backlog
                                       ? NULL
-                                      : new_socket(host, listener->program);
+                                      : new_socket(host, listener->program, false);
     if (socket == NULL) {
         refuse(host, message);
         return;
@@ -353,6 +368,51 @@ static void take_open(host_t *host, const message_t *message)
     app__program_notice(listener->program, PROGRAM_ON_SOCKET);
 }
 
+// Keeps a request for a connection until the server that it is for listens. Returns false if no
+// server is to come.
+static bool hold(host_t *host, message_t *message)
+{
+    if (message->kind != MESSAGE_OPEN || message->to_name.port != APP__SERVER_PORT ||
+        host->server == NULL || find_port(host, APP__SERVER_PORT, false, true) != NULL ||
+        !app__server_starts(host->server)) {
+        return false;
+    }
+    SIM_APPEND(host->held, host->held_count, host->held_capacity, message);
+    return true;
+}
+
+// Takes the requests that waited for a server that listens now, or has ended.
+static void release(host_t *host)
+{
+    for (size_t i = 0; i < host->held_count; i++) {
+        take_open(host, host->held[i]);
+        sim_free(host->held[i]);
+    }
+    host->held_count = 0;
+}
+
+// Gives a datagram to the socket that has its port, if there is one that takes it, and has room.
+static void take_datagram(const host_t *host, const message_t *message)
+{
+    app__socket_t *const socket = find_port(host, message->to_name.port, true, false);
+    const bool takes =
+        socket != NULL && socket->end >= 0 &&
+        (socket->state != STATE_OPEN ||
+         (socket->peer_host == message->from_host && socket->peer.port == message->from_name.port));
+    if (takes) {
+        const struct iovec places[] = {
+            {.iov_base = (void *)(uintptr_t)&message->from_name, .iov_len = sizeof(program_name_t)},
+            {.iov_base = (void *)(uintptr_t)message->payload, .iov_len = message->bytes},
+        };
+        const struct msghdr record = {.msg_iov = (struct iovec *)(uintptr_t)places,
+                                      .msg_iovlen = SIM_COUNT_OF(places)};
+        if (sendmsg(socket->end, &record, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+            socket->program->socket_bytes += message->bytes;
+            app__program_notice(socket->program, PROGRAM_ON_SOCKET);
+        }
+    }
+}
+
 static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx)
 {
     (void)node;
@@ -361,8 +421,13 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
     message_t *const message = taken;
     app__socket_t *const socket =
         message->to_id - 1 < host->count ? host->all[message->to_id - 1] : NULL;
+    if (hold(host, message)) {
+        return;
+    }
     if (message->kind == MESSAGE_OPEN) {
         take_open(host, message);
+    } else if (message->kind == MESSAGE_DATAGRAM) {
+        take_datagram(host, message);
     } else if (socket != NULL && socket->state != STATE_CLOSED) {
         switch (message->kind) {
         case MESSAGE_OPENED:
@@ -378,6 +443,7 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
             socket->program->socket_bytes += message->bytes;
             break;
         case MESSAGE_OPEN:
+        case MESSAGE_DATAGRAM:
         case MESSAGE_END:
             socket->peer_ended = true;
             fill_end(socket);
@@ -414,11 +480,78 @@ void app__sockets_join(app__sockets_t *sockets, net_node_t *node)
     SIM_APPEND(sockets->hosts, sockets->host_count, sockets->host_capacity, host);
 }
 
+void app__sockets_serve(app__sockets_t *sockets, const net_node_t *node, app__program_t *server)
+{
+    host_of(sockets, node)->server = server;
+}
+
 uint32_t app__sockets_number(app__sockets_t *sockets, const net_node_t *node)
 {
     host_t *const host = host_of(sockets, node);
     SIM_CHECK(host != NULL);
     return host->program_count++;
+}
+
+// -- names
+
+static int bind_socket(app__program_t *program, app__socket_t *socket, program_name_t *name)
+{
+    if (socket->bound || socket->state != STATE_NEW) {
+        return EINVAL;
+    }
+    if (!is_any(name->address) && !is_loopback(name->address)) {
+        const uint32_t interface = app__interface_of_gid(program->app.net, name->address);
+        if (interface == UINT32_MAX ||
+            net_interface_node(program->app.net, interface) != program->node) {
+            return EADDRNOTAVAIL;
+        }
+    }
+    if (name->port == 0) {
+        name->port = free_port(socket->host, socket->datagrams);
+    } else if (find_port(socket->host, name->port, socket->datagrams, false) != NULL) {
+        return EADDRINUSE;
+    }
+    if (name->port == 0) {
+        return EADDRINUSE;
+    }
+    socket->name = *name;
+    socket->bound = true;
+    return 0;
+}
+
+// Finds the host of an address, by its number; UINT32_MAX: one without programs. Returns an errno
+// value.
+static int find_peer(const app__program_t *program, const app__socket_t *socket,
+                     const program_name_t *name, uint32_t *number)
+{
+    if (is_any(name->address) || is_loopback(name->address)) {
+        *number = socket->host->number;
+        return 0;
+    }
+    const uint32_t interface = app__interface_of_gid(program->app.net, name->address);
+    if (interface == UINT32_MAX) {
+        return EHOSTUNREACH;
+    }
+    const host_t *const host =
+        host_of(program->sockets, net_interface_node(program->app.net, interface));
+    *number = host == NULL ? UINT32_MAX : host->number;
+    return 0;
+}
+
+// Gives a socket that sends an address and a port, if it has none.
+static int name_socket(app__program_t *program, app__socket_t *socket)
+{
+    if (!socket->bound) {
+        program_name_t any = {0};
+        if (bind_socket(program, socket, &any) != 0) {
+            return EADDRNOTAVAIL;
+        }
+    }
+    if (is_any(socket->name.address)) {
+        app__gid_of_interface(program->app.net, nic_interface(nic_at(program->node, 0)),
+                              socket->name.address);
+    }
+    return 0;
 }
 
 // -- what a process writes and closes
@@ -438,6 +571,26 @@ static void close_socket(app__socket_t *socket)
     }
 }
 
+// Sends a datagram with the name before it. As on a real network, nobody knows if it gets lost.
+static void send_datagram(app__socket_t *socket, const uint8_t *record, size_t bytes)
+{
+    app__program_t *const program = socket->program;
+    app__socket_t from = {.program = program};
+    if (bytes < sizeof(from.peer) || name_socket(program, socket) != 0) {
+        return;
+    }
+    memcpy(&from.peer, record, sizeof(from.peer));
+    if (from.peer.port == 0) {
+        from.peer = socket->peer;
+    }
+    from.name = socket->name;
+    if (find_peer(program, socket, &from.peer, &from.peer_host) == 0 &&
+        from.peer_host != UINT32_MAX) {
+        send_message(socket->host, MESSAGE_DATAGRAM, &from, record + sizeof(from.peer),
+                     (uint32_t)(bytes - sizeof(from.peer)));
+    }
+}
+
 // Sends what the process has written. Returns when nothing is left, or the process has ended.
 static void drain_end(app__socket_t *socket)
 {
@@ -450,11 +603,13 @@ static void drain_end(app__socket_t *socket)
         if (got < 0 && errno == EAGAIN) {
             return;
         }
-        if (got > 0 && socket->state == STATE_OPEN) {
+        if (got > 0 && socket->datagrams) {
+            send_datagram(socket, bytes, (size_t)got);
+        } else if (got > 0 && socket->state == STATE_OPEN) {
             send_message(socket->host, MESSAGE_DATA, socket, bytes, (uint32_t)got);
         } else if (got <= 0) {
             socket->ended = true;
-            if (socket->state == STATE_OPEN) {
+            if (socket->state == STATE_OPEN && !socket->datagrams) {
                 send_message(socket->host, MESSAGE_END, socket, NULL, 0);
             } else {
                 close_socket(socket);
@@ -481,6 +636,9 @@ void app__sockets_close_all(app__program_t *program)
     for (size_t i = 0; i < program->own_sockets.count; i++) {
         close_socket(program->own_sockets.sockets[i]);
     }
+    if (program->serves) {
+        release(host_of(program->sockets, program->node));
+    }
 }
 
 void app__socket_list_fini(app__socket_list_t *list)
@@ -506,61 +664,30 @@ static uint32_t hand_over(app__program_t *program, app__socket_t *socket, int *d
     return (uint32_t)program->own_sockets.count;
 }
 
-static int bind_socket(app__program_t *program, app__socket_t *socket, program_name_t *name)
-{
-    if (socket->bound || socket->state != STATE_NEW) {
-        return EINVAL;
-    }
-    if (!is_any(name->address) && !is_loopback(name->address)) {
-        const uint32_t interface = app__interface_of_gid(program->app.net, name->address);
-        if (interface == UINT32_MAX ||
-            net_interface_node(program->app.net, interface) != program->node) {
-            return EADDRNOTAVAIL;
-        }
-    }
-    if (name->port == 0) {
-        name->port = free_port(socket->host);
-    } else if (find_port(socket->host, name->port, false) != NULL) {
-        return EADDRINUSE;
-    }
-    if (name->port == 0) {
-        return EADDRINUSE;
-    }
-    socket->name = *name;
-    socket->bound = true;
-    return 0;
-}
-
 static int connect_socket(app__program_t *program, app__socket_t *socket,
                           const program_name_t *name)
 {
     if (socket->state == STATE_OPENS) {
         return EINPROGRESS;
     }
-    if (socket->state != STATE_NEW) {
+    if (socket->state != STATE_NEW && !socket->datagrams) {
         return EISCONN;
     }
-    const bool own = is_any(name->address) || is_loopback(name->address);
-    const uint32_t interface = own ? 0 : app__interface_of_gid(program->app.net, name->address);
-    if (interface == UINT32_MAX) {
-        return EHOSTUNREACH;
+    uint32_t peer_host;
+    int error = find_peer(program, socket, name, &peer_host);
+    if (error != 0) {
+        return error;
     }
-    if (!socket->bound) {
-        program_name_t any = {0};
-        const int error = bind_socket(program, socket, &any);
-        if (error != 0) {
-            return EADDRNOTAVAIL;
-        }
+    error = name_socket(program, socket);
+    if (error != 0) {
+        return error;
     }
-    if (is_any(socket->name.address)) {
-        app__gid_of_interface(program->app.net, nic_interface(nic_at(program->node, 0)),
-                              socket->name.address);
-    }
-    const host_t *const host =
-        own ? socket->host
-            : host_of(program->sockets, net_interface_node(program->app.net, interface));
     socket->peer = *name;
-    socket->peer_host = host == NULL ? UINT32_MAX : host->number;
+    socket->peer_host = peer_host;
+    if (socket->datagrams) {
+        socket->state = STATE_OPEN;
+        return 0;
+    }
     socket->peer_id = 0;
     socket->error = 0;
     socket->state = STATE_OPENS;
@@ -598,7 +725,8 @@ static int accept_socket(app__program_t *program, app__socket_t *listener, progr
 int app__socket_call(app__program_t *program, program_call_t *call, int *descriptor)
 {
     if (call->op == PROGRAM_SOCKET) {
-        app__socket_t *const made = new_socket(host_of(program->sockets, program->node), program);
+        app__socket_t *const made =
+            new_socket(host_of(program->sockets, program->node), program, call->flags == 1);
         if (made == NULL) {
             return errno;
         }
@@ -613,11 +741,17 @@ int app__socket_call(app__program_t *program, program_call_t *call, int *descrip
     case PROGRAM_BIND:
         return bind_socket(program, socket, &call->name);
     case PROGRAM_LISTEN:
+        if (socket->datagrams) {
+            return EOPNOTSUPP;
+        }
         if (!socket->bound || (socket->state != STATE_NEW && socket->state != STATE_LISTENS)) {
             return EINVAL;
         }
         socket->state = STATE_LISTENS;
         socket->backlog = SIM_MIN(SIM_MAX(call->count, 1u), BACKLOG_MAX);
+        if (program->serves) {
+            release(socket->host);
+        }
         return 0;
     case PROGRAM_CONNECT:
         return connect_socket(program, socket, &call->name);
