@@ -336,7 +336,7 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
         app__threads_wake(program, call);
         return 0;
     case PROGRAM_TOUCH:
-        app__threads_touch(program);
+        app__threads_touch(program, PROGRAM_ON_SOCKET);
         return 0;
     case PROGRAM_SOCKET:
     case PROGRAM_BIND:

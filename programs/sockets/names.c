@@ -64,11 +64,13 @@ socklen_t names_write(int domain, const program_name_t *name, struct sockaddr_st
 void names_put(int domain, const program_name_t *name, struct sockaddr *address, socklen_t *length)
 {
     struct sockaddr_storage all;
-    if (address == NULL || length == NULL) {
+    if (length == NULL) {
         return;
     }
     const socklen_t bytes = names_write(domain, name, &all);
-    memcpy(address, &all, *length < bytes ? *length : bytes);
+    if (address != NULL) {
+        memcpy(address, &all, *length < bytes ? *length : bytes);
+    }
     *length = bytes;
 }
 

@@ -264,13 +264,13 @@ void app__threads_wake(app__program_t *program, program_call_t *call)
     }
 }
 
-void app__threads_touch(app__program_t *program)
+void app__threads_touch(app__program_t *program, uint32_t reasons)
 {
     for (size_t i = 0; i < program->thread_count; i++) {
         app__pr_thread_t *const thread = program->threads[i];
         if (thread != program->thread && thread->parked &&
-            (thread->call.wait.mask & PROGRAM_ON_SOCKET) != 0) {
-            notice_now(program, thread, PROGRAM_ON_SOCKET);
+            (thread->call.wait.mask & reasons) != 0) {
+            notice_now(program, thread, reasons);
         }
     }
 }

@@ -62,7 +62,7 @@ void app__thread_notice(app__pr_thread_t *thread, uint32_t reason);
 void app__threads_wake(app__program_t *program, program_call_t *call);
 // Lets threads that wait for descriptors look at them again: the thread that has the turn has
 // written to one, or closed it.
-void app__threads_touch(app__program_t *program);
+void app__threads_touch(app__program_t *program, uint32_t reasons);
 // Lets threads that look at memory do so again: the thread that has the turn ends it.
 void app__threads_look(app__pr_thread_t *thread);
 

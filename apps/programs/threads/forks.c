@@ -75,7 +75,7 @@ void app__fork_end(app__pr_thread_t *thread)
         }
     }
     app__segments_leave(program->segments, process);
-    app__threads_touch(program);
+    app__threads_touch(program, PROGRAM_ON_SOCKET | PROGRAM_ON_SIGNAL); // by SIGCHLD
     app__threads_wake(
         program, &(program_call_t){.count = UINT32_MAX, .wait = {.key = PROGRAM_KEY_OF_PROCESSES}});
 }
