@@ -86,11 +86,11 @@ eth0: index 2, mask 255.0.0.0
 4 bytes of host1: two.
 5 bytes of host1: three
 END
-diff "$work/expected" "$work/udps/programs/host0-0.out" || fail "the server of datagrams printed something else"
+diff "$work/expected" "$work/udps/programs/host0-0.out" || fail "the server of datagrams: other output"
 cat >"$work/expected" <<END
 answer of 3 bytes
 answer of 4 bytes, cut to 2
 answer of 5 bytes
 END
-diff "$work/expected" "$work/udps/programs/host1-0.out" || fail "the client of datagrams printed something else"
+diff "$work/expected" "$work/udps/programs/host1-0.out" || fail "the client of datagrams: other output"
 exit $((failures > 0))

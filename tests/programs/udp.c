@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/programs/udp.c - a program that exchanges datagrams: `udp` answers three of them, `udp HOST` sends
-// three in different ways.
+// tests/programs/udp.c - a program that exchanges datagrams: `udp` answers three of them,
+// `udp HOST` sends three in different ways.
 
 #include <arpa/inet.h>
 #include <net/if.h>
