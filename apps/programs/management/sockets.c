@@ -482,7 +482,9 @@ void app__sockets_join(app__sockets_t *sockets, net_node_t *node)
 
 void app__sockets_serve(app__sockets_t *sockets, const net_node_t *node, app__program_t *server)
 {
-    host_of(sockets, node)->server = server;
+    host_t *const host = host_of(sockets, node);
+    SIM_CHECK(host != NULL);
+    host->server = server;
 }
 
 uint32_t app__sockets_number(app__sockets_t *sockets, const net_node_t *node)
@@ -636,8 +638,9 @@ void app__sockets_close_all(app__program_t *program)
     for (size_t i = 0; i < program->own_sockets.count; i++) {
         close_socket(program->own_sockets.sockets[i]);
     }
-    if (program->serves) {
-        release(host_of(program->sockets, program->node));
+    host_t *const host = host_of(program->sockets, program->node);
+    if (program->serves && host != NULL) {
+        release(host);
     }
 }
 
