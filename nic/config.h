@@ -60,6 +60,12 @@ typedef enum nic_plane_choice {
 typedef enum nic_replacement { NIC_REPLACE_LRU, NIC_REPLACE_RANDOM } nic_replacement_t;
 
 // The parts of a host besides its NICs (nic/fabric.h). A rate is SIM_AUTO where nothing limits it.
+// The way between a NIC and a GPU behind the same PCIe switch.
+typedef enum nic_peer {
+    NIC_PEER_SWITCH, // through the switch alone
+    NIC_PEER_ROOT,   // up to the root and back: access control services redirect it
+} nic_peer_t;
+
 typedef struct nic_host_config {
     uint64_t sockets;
     uint64_t memory_bps;      // rate of a socket's memory, reads and writes together
@@ -73,7 +79,9 @@ typedef struct nic_host_config {
     uint64_t nic_bps;    // rate of a NIC's own link, each direction, besides a detailed NIC's lanes
     uint64_t gpus;
     uint64_t gpu_bps; // rate of a GPU's link, each direction
-    char *location;   // place of memory that nobody placed
+    nic_peer_t peer;
+    uint64_t peer_bps; // rate at which the root of a socket forwards between its ports
+    char *location;    // place of memory that nobody placed
     nic_iommu_use_t iommu;
     uint64_t iommu_entries; // of the IOTLB
     uint64_t iommu_ways;
@@ -81,8 +89,17 @@ typedef struct nic_host_config {
     sim_time_t iommu_hit_ps;
     sim_time_t iommu_read_ps; // of one level of a page table
     uint64_t iommu_walkers;
+    uint64_t ats_entries; // translations that a NIC keeps itself; 0: it asks for none
+    sim_time_t ats_request_ps;
     char *iommu_deny; // "none", or a list of ADDRESS+BYTES
 } nic_host_config_t;
+
+// Who posts the work requests of applications that have no cores of their own, and polls for them.
+typedef enum nic_posting {
+    NIC_POSTING_FREE,  // takes no time
+    NIC_POSTING_GPU,   // threads of a GPU: WQEs and CQEs lie in GPU memory
+    NIC_POSTING_PROXY, // a core for a GPU, which asks it by descriptors in host memory
+} nic_posting_t;
 
 // The attributes "nic.": one config per host, for all its NICs.
 typedef struct nic_config {
@@ -133,6 +150,7 @@ typedef struct nic_config {
     nic_plane_choice_t planes;
     sim_name_t model; // the device (nic/device.h)
     nic_profile_t profile;
+    nic_posting_t posting;
     nic_replacement_t replacement; // of the detailed NIC's caches
     bool sram_shared;              // all of them are one memory
     nic_detail_t detail;           // SIM_AUTO: the profile's

@@ -204,6 +204,8 @@ sim_time_t nic_device_dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_
 // Books a read or write of the rings and contexts that the driver keeps for the NIC in the memory
 // of the NIC's socket. Returns when it is done.
 sim_time_t nic_device_dma_own(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory);
+// Books a read or write of rings at nic.host.location, where those of a GPU that posts lie.
+sim_time_t nic_device_dma_default(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory);
 // Books a write of a core of the NIC's socket into the NIC. Returns when it is done.
 sim_time_t nic_device_dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes);
 // Returns from when on at most `waiting_bytes` of what the NIC wrote wait for memory.

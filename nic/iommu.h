@@ -23,6 +23,8 @@ typedef struct nic_iommu_counters {
     uint64_t waits;         // walks that had to wait for a walker
     uint64_t reads;         // of memory, by walks
     uint64_t invalidations; // translations that left the IOTLB with their region
+    uint64_t ats_hits;      // pages whose translation the NIC had itself
+    uint64_t ats_misses;    // translation requests of NICs
     uint64_t faults;        // accesses to pages that NICs may not touch
     sim_time_t walk_ps;     // all walks together, their waits included
 } nic_iommu_counters_t;

@@ -8,7 +8,9 @@
 // Transactions are those of the transaction layer (PCI Express Base Specification, ch. 2): posted
 // writes (MMIO by the CPU in lines of 64 bytes, DMA by the NIC), and reads, whose data come back in
 // completions of at most completion_max_bytes. Acknowledgements and flow control of the link layer
-// are overhead_permille of the time.
+// are overhead_permille of the time. From generation 6 on, the link sends flits of flit_bytes, of
+// which NIC_PCIE_FLIT_TLP_BYTES are transactions and the rest acknowledgements, CRC and FEC; a
+// transfer is through when the flit with its last byte is, because the CRC covers the whole flit.
 //
 // Model and notation (Pr, Pc, Crc): Kalia, Kaminsky, Andersen, "Design Guidelines for High
 // Performance RDMA Systems", USENIX ATC 2016, sections 2.1, 3.1, 5.2 and appendix A.
@@ -21,21 +23,25 @@ SIM_C_BEGIN
 
 #define NIC_PCIE_LINE_BYTES 64u
 #define NIC_PCIE_DOORBELL_BYTES 8u
+#define NIC_PCIE_FLIT_BYTES 256u
+#define NIC_PCIE_FLIT_TLP_BYTES 236u
 
 typedef struct nic_pcie_config {
     uint64_t lanes;
     uint64_t lane_rate_bps;           // after line coding
+    uint64_t flit_bytes;              // NIC_PCIE_FLIT_BYTES; 0: no flits
     uint64_t request_header_bytes;    // Pr: of a read request or a write
     uint64_t completion_header_bytes; // Pc
     uint64_t completion_max_bytes;    // Crc: data of one completion
     uint64_t payload_max_bytes;       // data of one write of the NIC
     uint64_t read_max_bytes;          // data of one read request
     uint64_t tags;                    // reads outstanding, of read_max_bytes each
-    uint64_t posted_bytes;            // writes of the NIC waiting for the link (nic_pcie_room_ps)
-    sim_time_t read_latency_ps;       // request to first data, idle link
-    sim_time_t write_latency_ps;      // latency of a posted write, either way
-    uint64_t overhead_permille;       // link layer
-    uint64_t mmio_overhead_permille;  // additional overhead of write-combined lines
+    uint64_t ordered_bytes;      // payload under way to memory if writes stay in order; 0: no limit
+    uint64_t posted_bytes;       // writes of the NIC waiting for the link (nic_pcie_room_ps)
+    sim_time_t read_latency_ps;  // request to first data, idle link
+    sim_time_t write_latency_ps; // latency of a posted write, either way
+    uint64_t overhead_permille;  // link layer
+    uint64_t mmio_overhead_permille; // additional overhead of write-combined lines
 } nic_pcie_config_t;
 
 // The purpose of a transaction.
@@ -58,6 +64,7 @@ typedef struct nic_pcie_link {
     uint64_t fraction; // fraction of a picosecond after free_ps, in units of 2^-20
     uint64_t bytes;    // headers included
     sim_time_t busy_ps;
+    sim_time_t flit_ps; // time of a flit; 0: no flits
 } nic_pcie_link_t;
 
 typedef struct nic_pcie_counters {
@@ -78,10 +85,12 @@ typedef struct nic_pcie {
     void *beyond_ctx;
     nic_pcie_link_t down; // host to NIC
     nic_pcie_link_t up;
-    uint64_t byte_time;      // time of one byte, in the unit of `fraction`
-    sim_time_t posted_ps;    // time of config.posted_bytes on the link
-    uint64_t mmio_byte_time; // time of one byte within a write-combined line
-    sim_time_t *tag_free_ps; // ring, in the order they were taken
+    uint64_t byte_time;         // time of one byte, in the unit of `fraction`
+    nic_pcie_link_t ordered;    // payload of writes that stay in order, on their way to memory
+    uint64_t ordered_byte_time; // 0: writes may pass one another
+    sim_time_t posted_ps;       // time of config.posted_bytes on the link
+    uint64_t mmio_byte_time;    // time of one byte within a write-combined line
+    sim_time_t *tag_free_ps;    // ring, in the order they were taken
     uint64_t tag_next;
     nic_pcie_counters_t counters;
 } nic_pcie_t;
@@ -131,7 +140,10 @@ static inline sim_time_t nic__pcie_book(nic_pcie_link_t *link, sim_time_t now_ps
     link->free_ps = free_ps;
     link->busy_ps += work >> NIC_PCIE_FRACTION_BITS;
     link->bytes += bytes;
-    return free_ps;
+    if (SIM_LIKELY(link->flit_ps == 0)) {
+        return free_ps;
+    }
+    return (free_ps + link->flit_ps - 1) / link->flit_ps * link->flit_ps;
 }
 
 static inline void nic__pcie_count(nic_pcie_t *pcie, nic_pcie_use_t use, uint64_t transactions,
@@ -219,7 +231,12 @@ static inline sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uin
     const uint64_t writes = nic__pcie_chunks(bytes, pcie->config.payload_max_bytes);
     const uint64_t sent_bytes = bytes + writes * pcie->config.request_header_bytes;
     nic__pcie_count(pcie, use, writes, sent_bytes);
-    const sim_time_t link_ps = nic__pcie_book(&pcie->up, now_ps, sent_bytes, pcie->byte_time);
+    sim_time_t link_ps = nic__pcie_book(&pcie->up, now_ps, sent_bytes, pcie->byte_time);
+    if (SIM_UNLIKELY(pcie->ordered_byte_time != 0) && use == NIC_PCIE_PAYLOAD_WRITE) {
+        const sim_time_t ordered_ps =
+            nic__pcie_book(&pcie->ordered, now_ps, bytes, pcie->ordered_byte_time);
+        link_ps = SIM_MAX(ordered_ps, link_ps);
+    }
     return nic__pcie_and_beyond(pcie, now_ps, bytes, use, link_ps) + pcie->config.write_latency_ps;
 }
 
@@ -227,7 +244,8 @@ static inline sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uin
 // NIC waits until then before it writes more.
 static inline sim_time_t nic_pcie_room_ps(const nic_pcie_t *pcie)
 {
-    return pcie->up.free_ps > pcie->posted_ps ? pcie->up.free_ps - pcie->posted_ps : 0;
+    const sim_time_t free_ps = SIM_MAX(pcie->up.free_ps, pcie->ordered.free_ps);
+    return free_ps > pcie->posted_ps ? free_ps - pcie->posted_ps : 0;
 }
 
 // Returns true if the bytes of both directions are those of all uses together.

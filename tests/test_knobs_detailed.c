@@ -18,33 +18,40 @@
 #include "tests/check_main.h"
 
 #define PREFIX "nic.detailed."
-#define TRIES_MAX 12u
+#define TRIES_MAX 13u
 
 #define SPAN "warm-up=1us; measure=12us; "
 #define OUT SPAN "from=host0; to=host1|host2; threads-per-machine=4; "
 #define IN SPAN "from=host1|host2; to=host0; threads-per-machine=3; "
 
+#define RATE "verbs-rate"
+#define BULK "from=host0; to=host1; qps=4; bytes=4000; messages=20; depth=8"
+
 typedef struct context {
     const char *nic;
     const char *program;
+    const char *app;
 } context_t;
 
 static const context_t contexts[] = {
-    {"", OUT "verb=write; bytes=92; qps-per-thread=2; window=16"},
-    {"", OUT "verb=send; transport=ud; bytes=40; batch=8; window=32; receivers=2"},
+    {"", OUT "verb=write; bytes=92; qps-per-thread=2; window=16", RATE},
+    {"", OUT "verb=send; transport=ud; bytes=40; batch=8; window=32; receivers=2", RATE},
     {"detailed.context.entries=8; detailed.context.ways=2; detailed.context.near-entries=24; "
      "detailed.context.near-ways=2; detailed.context.near-stall=300ns; "
      "detailed.translation.entries=4; detailed.translation.ways=2; "
      "detailed.translation.page=4KiB; detailed.wqe.entries=8; detailed.wqe.ways=2; "
      "detailed.cq.entries=2; detailed.cq.ways=2; detailed.key.entries=1; detailed.pcie.tags=8",
-     OUT "verb=read; bytes=3000; qps-per-thread=8; window=4"},
-    {"", IN "verb=fetch-add; counters=64; region=64MiB; qps-per-thread=2; window=8"},
+     OUT "verb=read; bytes=3000; qps-per-thread=8; window=4", RATE},
+    {"", IN "verb=fetch-add; counters=64; region=64MiB; qps-per-thread=2; window=8", RATE},
     {"detailed.rx.put=2us; detailed.receive-buffer.bytes=20KB; "
      "detailed.receive-buffer.pause=14KB; detailed.receive-buffer.resume=4KB",
-     IN "verb=write; bytes=4000; inline=off; qps-per-thread=2; window=8"},
+     IN "verb=write; bytes=4000; inline=off; qps-per-thread=2; window=8", RATE},
     {"detailed.context.uc-entries=4; detailed.context.ways=2; detailed.context.put-stall=300ns",
-     IN "verb=write; transport=uc; bytes=20; qps-per-thread=4; window=8"},
-    {"detailed.pcie.lanes=1", IN "verb=write; bytes=4000; inline=off; qps-per-thread=2; window=8"},
+     IN "verb=write; transport=uc; bytes=20; qps-per-thread=4; window=8", RATE},
+    {"detailed.pcie.lanes=1", IN "verb=write; bytes=4000; inline=off; qps-per-thread=2; window=8",
+     RATE},
+    {"posting=gpu; detailed.gpu.channels=2; detailed.pcie.ordered-max=4096", BULK, "bulk"},
+    {"posting=proxy", BULK, "bulk"},
 };
 
 static const char *const exceptions[] = {
@@ -76,7 +83,7 @@ static bool digest_of(const context_t *context, const change_t *change, uint64_t
     if (allowed) {
         world.switch_config.pfc_priorities = 0xff;
         world_build(&world, "star", "hosts=3; rate=100Gbps; delay=300ns");
-        (void)world_app(&world, "verbs-rate", context->program);
+        (void)world_app(&world, context->app, context->program);
         world_run(&world);
         *digest = sim_digest(world.sim);
     }
@@ -129,8 +136,8 @@ static bool number_matters(const sim_attr_t *attr)
     for (size_t i = 0; i < SIM_COUNT_OF(contexts); i++) {
         const uint64_t value = value_in(&contexts[i], attr);
         const uint64_t others[TRIES_MAX] = {
-            value * 2, value / 2, value + 20000, value * 4, value / 4, 0, 1,
-            2,         64,        100,           4096,      1u << 21};
+            value * 2, value / 2, value + 20000, value * 4, value / 4, 0,       1,
+            2,         64,        100,           256,       4096,      1u << 21};
         for (size_t k = 0; k < TRIES_MAX; k++) {
             change_t change = {.path = attr->path};
             snprintf(change.value, sizeof(change.value), "%" PRIu64 "%s", others[k], unit);
@@ -191,6 +198,7 @@ START_TEST(every_profile_matters)
 {
     measure_unchanged();
     ck_assert(each_choice_matters(sim_attr_find(&nic_config_attrs, "nic.profile")));
+    ck_assert(each_choice_matters(sim_attr_find(&nic_config_attrs, "nic.posting")));
 }
 END_TEST
 

@@ -45,6 +45,12 @@ static const context_t contexts[] = {
     {SEVERAL, 4, "model=detailed; host.sockets=2; host.nics-per-switch=2; " TIGHT, TRANSFERS,
      TRANSFERS_OF},
     {ONE, 1, "model=detailed", CORES, CORES_OF},
+    {ONE, 1,
+     "model=detailed; host.gpus=1; host.nics-per-switch=1; host.location=cuda:0; host.peer=root; "
+     "host.peer-rate=50Gbps",
+     "bulk", "from=host0; to=host1; bytes=200KB"},
+    {ONE, 1, "model=detailed; host.iommu.use=all; host.iommu.ats=8", "bulk",
+     "from=host0; to=host1; bytes=200KB"},
     {ONE, 1, "model=detailed; host.iommu.use=all; host.iommu.entries=8; host.iommu.walkers=2",
      "contexts",
      "host=host0; peer=host1; tokens=4; transport=uc; verb=write; bytes=64; outstanding=16; "
@@ -67,6 +73,7 @@ static const char *const values[] = {
     "[cpu:1,cpu:1]",
     "[cpu:1,cpu:0]",
     "all",
+    "switch",
     "2MiB",
     "0x100000000000+1TiB",
 };

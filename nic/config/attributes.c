@@ -15,7 +15,7 @@
 // A constant of nic/detail.h; left at auto it has the value of nic.profile.
 #define DETAIL(field, path_, ...) PROFILED(field, "nic.detailed." path_, __VA_ARGS__)
 #define CLOCK(field, path_, ...) PROFILED(field, "nic.host." path_, __VA_ARGS__)
-#define PROFILED(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
+#define PROFILED(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, cx7_, cx8_, origin_, help_) \
     SIM_ATTR(path_, type_, nic_config_t, detail.field, .auto_ok = true,                        \
              .default_text = "auto", .min_text = min_, .max_text = max_,                       \
              .help = help_ "; auto: the value of nic.profile"),
@@ -243,6 +243,14 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.host.gpu-link", RATE, nic_config_t, host.gpu_bps,
              .auto_ok = true, .default_text = "auto", .min_text = "1Mbps",
              .help = "rate of a GPU's PCIe link, in each direction; auto: no limit"),
+    SIM_ATTR("nic.host.peer", ENUM, nic_config_t, host.peer,
+             .default_text = "switch", .choices = "switch|root",
+             .help = "way of data between a NIC and a GPU behind the same PCIe switch; root: up to "
+                     "the root and back, as access control services (ACS) redirect them"),
+    SIM_ATTR("nic.host.peer-rate", RATE, nic_config_t, host.peer_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps",
+             .help = "rate at which the root of a socket forwards data between its NICs and GPUs; "
+                     "auto: no limit"),
     SIM_ATTR("nic.host.location", STRING, nic_config_t, host.location,
              .default_text = "cpu:0",
              .help = "where memory lies that no program placed: cpu:N, the N-th socket, or cuda:N, "
@@ -269,6 +277,14 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.host.iommu.walkers", COUNT, nic_config_t, host.iommu_walkers,
              .default_text = "5", .min_text = "1", .max_text = "1024",
              .help = "number of page walks at a time"),
+    SIM_ATTR("nic.host.iommu.ats", COUNT, nic_config_t, host.ats_entries,
+             .default_text = "0", .min_text = "0", .max_text = "1048576",
+             .help = "number of translations that each NIC keeps itself (ATS); only those that it "
+                     "lacks go to the IOMMU; 0: the IOMMU translates each access"),
+    SIM_ATTR("nic.host.iommu.ats-request", TIME, nic_config_t, host.ats_request_ps,
+             .default_text = "600ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "time of a NIC's translation request to the IOMMU and back over PCIe, without "
+                     "the translation itself"),
     SIM_ATTR("nic.host.iommu.deny", STRING, nic_config_t, host.iommu_deny,
              .default_text = "none",
              .help = "memory that NICs may not touch, rounded to pages: none, or a list of "
@@ -282,6 +298,12 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.profile", ENUM, nic_config_t, profile,
              .default_text = "connect-ib", .choices = NIC_PROFILE_CHOICES,
              .help = "the card whose constants a detailed NIC has where nic.detailed does not say"),
+    SIM_ATTR("nic.posting", ENUM, nic_config_t, posting,
+             .default_text = "free", .choices = "free|gpu|proxy",
+             .help = "who posts and polls for applications without cores of their own (flows, "
+                     "collectives, workloads); free: it takes no time; gpu: threads of a GPU, with "
+                     "WQEs and CQEs in its memory; proxy: a core that a GPU asks; gpu and proxy "
+                     "need nic.model detailed"),
     SIM_ATTR("nic.detailed.replacement", ENUM, nic_config_t, replacement,
              .default_text = "lru", .choices = "lru|random",
              .help = "rule by which a cache of the detailed NIC evicts an entry of a set"),
@@ -618,6 +640,13 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     const sim_err_t nowhere = check_host(&config->host, message);
     if (nowhere != SIM_OK) {
         return nowhere;
+    }
+    if (config->posting != NIC_POSTING_FREE &&
+        (config->custom_device != NULL || strcmp(config->model.text, NIC_DETAILED.text) != 0)) {
+        return sim_fail_about(message, SIM_ERR_INVALID, "nic.posting",
+                              ": %s, expected free: only nic.model detailed knows how long posting "
+                              "takes",
+                              config->posting == NIC_POSTING_GPU ? "gpu" : "proxy");
     }
     nic_detail_t detail;
     const nic_transport_ops_t *const transport = nic__config_transport(config);

@@ -27,10 +27,18 @@ static uint64_t byte_time(const nic_pcie_config_t *config, uint64_t overhead_per
 {
     const uint64_t rate_bps = config->lanes * config->lane_rate_bps;
     SIM_CHECK(rate_bps != 0);
-    const sim_wide_t work =
-        ((sim_wide_t)8 * SIM_PS_PER_S << NIC_PCIE_FRACTION_BITS) * (1000 + overhead_permille);
-    const sim_wide_t rate = (sim_wide_t)rate_bps * 1000;
+    const bool flits = config->flit_bytes != 0;
+    const sim_wide_t work = ((sim_wide_t)8 * SIM_PS_PER_S << NIC_PCIE_FRACTION_BITS) *
+                            (1000 + overhead_permille) * (flits ? NIC_PCIE_FLIT_BYTES : 1);
+    const sim_wide_t rate = (sim_wide_t)rate_bps * 1000 * (flits ? NIC_PCIE_FLIT_TLP_BYTES : 1);
     return (uint64_t)((work + rate - 1) / rate);
+}
+
+// Returns the time of a flit, rounded up; 0 if the link has none.
+static sim_time_t flit_ps(const nic_pcie_config_t *config)
+{
+    const uint64_t rate_bps = config->lanes * config->lane_rate_bps;
+    return (config->flit_bytes * 8 * SIM_PS_PER_S + rate_bps - 1) / rate_bps;
 }
 
 void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config)
@@ -44,6 +52,12 @@ void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config)
             byte_time(config, config->overhead_permille + config->mmio_overhead_permille),
         .tag_free_ps = sim_alloc_array(config->tags, sizeof(sim_time_t)),
     };
+    if (config->ordered_bytes != 0) {
+        pcie->ordered_byte_time =
+            (config->write_latency_ps << NIC_PCIE_FRACTION_BITS) / config->ordered_bytes;
+    }
+    pcie->down.flit_ps = flit_ps(config);
+    pcie->up.flit_ps = pcie->down.flit_ps;
     pcie->posted_ps = config->posted_bytes * pcie->byte_time >> NIC_PCIE_FRACTION_BITS;
 }
 

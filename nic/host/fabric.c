@@ -108,7 +108,7 @@ static bool behind_one_switch(const nic_spot_t *a, const nic_spot_t *b)
 }
 
 // Servers lie in one array: memory of each socket, socket links from and to each, uplinks up and
-// down, NICs up and down, GPUs up and down.
+// down, NICs up and down, GPUs up and down, and the root of each socket between its ports.
 static uint32_t memory_server(uint32_t socket)
 {
     return socket;
@@ -132,6 +132,11 @@ static uint32_t nic_server(const nic_host_t *host, uint32_t index, bool up)
 static uint32_t gpu_server(const nic_host_t *host, uint32_t index, bool up)
 {
     return nic_server(host, host->node.port_count + index, up);
+}
+
+static uint32_t root_server(const nic_host_t *host, uint32_t socket)
+{
+    return gpu_server(host, (uint32_t)host->config->host.gpus + socket / 2, socket % 2 == 0);
 }
 
 // -- locations
@@ -277,6 +282,11 @@ static void set_servers(nic_fabric_t *fabric)
     for (uint32_t i = 0; i < config->gpus; i++) {
         set_pair(fabric, "cuda", i, gpu_server(host, i, true), config->gpu_bps);
     }
+    for (uint32_t s = 0; s < sockets(host); s++) {
+        set_server(fabric, root_server(host, s), config->peer_bps);
+        snprintf(fabric->servers[root_server(host, s)].name, sizeof(fabric->servers->name),
+                 "root:%u", s);
+    }
 }
 
 // Refuses parts that serve one port only, on a host whose NICs have a port in each of several
@@ -335,7 +345,7 @@ static nic_fabric_t *fabric_create(nic_host_t *host)
     const uint32_t nics = host->node.port_count;
     SIM_CHECKF(nic__layout_create(config, nics, &fabric->layout, &message) == SIM_OK, "%s",
                message.text);
-    fabric->server_count = gpu_server(host, (uint32_t)config->gpus, true);
+    fabric->server_count = root_server(host, fabric->layout.sockets);
     fabric->servers = sim_alloc_array(fabric->server_count, sizeof(*fabric->servers));
     fabric->limits = config->socket_link_ps != 0;
     set_servers(fabric);
@@ -356,7 +366,7 @@ void nic__fabric_build(nic_host_t *host, void (*read_over)(nic_t *nic))
 {
     const nic_host_config_t *const config = &host->config->host;
     const uint64_t rates[] = {config->memory_bps, config->socket_link_bps, config->uplink_bps,
-                              config->nic_bps, config->gpu_bps};
+                              config->nic_bps,    config->gpu_bps,         config->peer_bps};
     bool may_limit = config->socket_link_ps != 0 || strcmp(config->nic_places, "even") != 0;
     for (size_t i = 0; i < SIM_COUNT_OF(rates); i++) {
         may_limit = may_limit || rates[i] != SIM_AUTO;
@@ -421,7 +431,8 @@ static uint32_t find_way(const nic_host_t *host, uint32_t nic, nic_location_t lo
 {
     const nic_spot_t *const own = spot_of_nic(host, nic);
     const nic_spot_t *const gpu = location.gpu ? spot_of_gpu(host, location.index) : NULL;
-    const bool straight = gpu != NULL && behind_one_switch(own, gpu);
+    const bool straight =
+        gpu != NULL && behind_one_switch(own, gpu) && host->config->host.peer == NIC_PEER_SWITCH;
     uint32_t count = to_socket(host, nic, to_memory, !straight, way);
     const uint32_t near = own->socket;
     const uint32_t far = gpu != NULL ? gpu->socket : location.index;
@@ -431,6 +442,9 @@ static uint32_t find_way(const nic_host_t *host, uint32_t nic, nic_location_t lo
     if (gpu == NULL) {
         way[count++] = memory_server(location.index);
         return count;
+    }
+    if (!straight) {
+        way[count++] = root_server(host, far);
     }
     if (!straight && gpu->pcie_switch != NIC_NO_SWITCH) {
         way[count++] = uplink_server(host, gpu->pcie_switch, !to_memory);
@@ -486,6 +500,11 @@ sim_time_t nic_device_dma_own(nic_t *nic, sim_time_t now_ps, uint64_t bytes, boo
 {
     const nic_location_t own = {.index = spot_of_nic(nic->host, nic->port->index)->socket};
     return transfer(nic, own, now_ps, bytes, to_memory);
+}
+
+sim_time_t nic_device_dma_default(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory)
+{
+    return transfer(nic, nic->host->fabric->elsewhere, now_ps, bytes, to_memory);
 }
 
 sim_time_t nic_device_dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes)

@@ -28,6 +28,14 @@ typedef struct walker {
     sim_time_t end_ps;
 } walker_t;
 
+// A translation that a NIC keeps (ATS).
+typedef struct kept {
+    uint64_t key; // 0: none
+    uint64_t used;
+    sim_time_t ready_ps; // the NIC has it from then on
+} kept_t;
+#define KEPT_WAYS 4u
+
 struct nic_iommu {
     nic_host_t *host;
     nic_iommu_use_t use;
@@ -41,6 +49,9 @@ struct nic_iommu {
     sim_time_t read_ps;
     walker_t *walkers;
     uint32_t walker_count;
+    kept_t *kept; // of each NIC of the host, by port: kept_sets x KEPT_WAYS
+    uint64_t kept_sets;
+    sim_time_t request_ps;
     range_t *denied;
     size_t denied_count;
     size_t denied_capacity;
@@ -58,6 +69,8 @@ static const sim_report_row_t rows[] = {
     ROW(waits, "", false, "number of walks that waited until a page walker was free"),
     ROW(reads, "", false, "number of reads of memory by page walks: one per level of the page table"),
     ROW(invalidations, "", false, "number of translations that left the IOTLB because their region was deregistered or denied"),
+    ROW(ats_hits, "", true, "number of pages whose translation the NIC had itself (ATS)"),
+    ROW(ats_misses, "", true, "number of translation requests of NICs (ATS)"),
     ROW(faults, "", true, "number of accesses that failed because NICs may not touch their page"),
     ROW(walk_ps, "ps", false, "time of all walks together, with the time that they waited for a walker"),
 };
@@ -92,6 +105,10 @@ static void create(nic_host_t *host)
     iommu->ways = SIM_MIN(config->iommu_ways, config->iommu_entries);
     iommu->sets = config->iommu_entries / iommu->ways;
     iommu->tlb = sim_alloc_array(iommu->sets * iommu->ways, sizeof(*iommu->tlb));
+    iommu->request_ps = config->ats_request_ps;
+    iommu->kept_sets = (config->ats_entries + KEPT_WAYS - 1) / KEPT_WAYS;
+    iommu->kept =
+        sim_alloc_array(iommu->kept_sets * KEPT_WAYS * host->node.port_count, sizeof(*iommu->kept));
     for (const char *rest = config->iommu_deny; rest != NULL;) {
         range_t range;
         const bool some = nic__denied_range(&rest, iommu->page_bits, &range);
@@ -143,6 +160,7 @@ void nic__iommu_destroy(nic_host_t *host)
     nic_iommu_t *const iommu = host->iommu;
     if (iommu != NULL) {
         sim_free(iommu->tlb);
+        sim_free(iommu->kept);
         sim_free(iommu->walkers);
         sim_free(iommu->denied);
         sim_free(iommu);
@@ -217,6 +235,41 @@ static sim_time_t walk(nic_iommu_t *iommu, nic_t *nic, uint64_t key, sim_time_t 
     return at_ps;
 }
 
+// Returns when the IOMMU has translated a page.
+static sim_time_t translate_page(nic_iommu_t *iommu, nic_t *nic, uint64_t key, sim_time_t now_ps)
+{
+    sim_time_t here_ps = now_ps + iommu->hit_ps;
+    if (!use_translation(iommu, key)) {
+        return walk(iommu, nic, key, here_ps);
+    }
+    iommu->counters.hits++;
+    for (uint32_t i = 0; i < iommu->walker_count; i++) { // a walk for it may be under way
+        const walker_t *const walker = &iommu->walkers[i];
+        here_ps = walker->key == key && walker->end_ps > here_ps ? walker->end_ps : here_ps;
+    }
+    return here_ps;
+}
+
+// Returns when a NIC that keeps translations has that of a page.
+static sim_time_t ask_for_page(nic_iommu_t *iommu, nic_t *nic, uint64_t key, sim_time_t now_ps)
+{
+    const uint64_t set = nic->port->index * iommu->kept_sets + sim_mix64(key) % iommu->kept_sets;
+    kept_t *victim = &iommu->kept[set * KEPT_WAYS];
+    for (uint64_t i = 0; i < KEPT_WAYS; i++) {
+        kept_t *const kept = &iommu->kept[set * KEPT_WAYS + i];
+        if (kept->key == key) {
+            kept->used = ++iommu->clock;
+            iommu->counters.ats_hits++;
+            return SIM_MAX(kept->ready_ps, now_ps);
+        }
+        victim = kept->used < victim->used ? kept : victim;
+    }
+    iommu->counters.ats_misses++;
+    const sim_time_t ready_ps = translate_page(iommu, nic, key, now_ps + iommu->request_ps);
+    *victim = (kept_t){key, ++iommu->clock, ready_ps};
+    return ready_ps;
+}
+
 sim_time_t nic_iommu_translate(nic_t *nic, uint32_t domain, uint64_t address, uint64_t bytes,
                                sim_time_t now_ps)
 {
@@ -228,16 +281,8 @@ sim_time_t nic_iommu_translate(nic_t *nic, uint32_t domain, uint64_t address, ui
     const uint64_t last = (address + (bytes - 1)) >> iommu->page_bits;
     for (uint64_t page = address >> iommu->page_bits; page <= last; page++) {
         const uint64_t key = key_of(nic, domain, page);
-        sim_time_t here_ps = now_ps + iommu->hit_ps;
-        if (use_translation(iommu, key)) {
-            iommu->counters.hits++;
-            for (uint32_t i = 0; i < iommu->walker_count; i++) { // a walk for it may be under way
-                const walker_t *const walker = &iommu->walkers[i];
-                here_ps = walker->key == key && walker->end_ps > here_ps ? walker->end_ps : here_ps;
-            }
-        } else {
-            here_ps = walk(iommu, nic, key, here_ps);
-        }
+        const sim_time_t here_ps = iommu->kept_sets != 0 ? ask_for_page(iommu, nic, key, now_ps)
+                                                         : translate_page(iommu, nic, key, now_ps);
         ready_ps = SIM_MAX(here_ps, ready_ps);
     }
     return ready_ps;
@@ -247,6 +292,11 @@ sim_time_t nic_iommu_translate(nic_t *nic, uint32_t domain, uint64_t address, ui
 static void invalidate(nic_iommu_t *iommu, const nic_t *nic, uint32_t domain, range_t range)
 {
     const uint64_t mask = (UINT64_C(1) << PAGE_NUMBER_BITS) - 1;
+    // NICs forget all that they keep: requests for invalidation are rare.
+    const uint64_t kept_count = iommu->kept_sets * KEPT_WAYS * iommu->host->node.port_count;
+    for (uint64_t i = 0; i < kept_count; i++) {
+        iommu->kept[i] = (kept_t){0};
+    }
     for (uint64_t i = 0; i < iommu->sets * iommu->ways; i++) {
         translation_t *const translation = &iommu->tlb[i];
         const uint64_t name = translation->key - 1;

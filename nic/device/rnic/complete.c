@@ -4,6 +4,7 @@
 #include "nic/device/rnic/complete.h"
 #include "nic/device/rnic/items.h"
 #include "nic/device/rnic/lookup.h"
+#include "nic/device/rnic/post.h"
 #include "nic/device/rnic/rnic.h"
 #include "nic/device/rnic/send.h"
 #include "nic/device/rnic/unit.h"
@@ -31,8 +32,10 @@ void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes)
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WRITE, qp);
     item->count = bytes;
     item->address = address;
-    nic__item_at(item, nic__later(now_ps, nic__rnic(nic)->payload_ps) +
-                           nic__rnic(nic)->detail.rx_latency_ps);
+    const nic_rnic_t *const rnic = nic__rnic(nic);
+    // A GPU polls a flag in its memory, whoever posts for it.
+    const sim_time_t poll_ps = rnic->posting == NIC_POSTING_FREE ? 0 : rnic->detail.gpu_poll_ps;
+    nic__item_at(item, nic__later(now_ps, rnic->payload_ps) + rnic->detail.rx_latency_ps + poll_ps);
 }
 
 // Returns whether the receiving side writes the CQE, because a response or an ACK completes the
@@ -76,5 +79,6 @@ void nic__rnic_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
     nic_item_t *const item = nic__item_new(nic__device_nic(qp), NIC_ITEM_CQE, qp);
     item->cq = cq;
     item->wc = *wc;
-    nic__item_at(item, seen_ps);
+    nic__item_at(item, seen_ps + nic__rnic_notice_ps(nic__rnic(nic__device_nic(qp)),
+                                                     wc->opcode >= NIC_WC_RECV));
 }

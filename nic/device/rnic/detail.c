@@ -16,12 +16,12 @@ typedef struct row {
 } row_t;
 
 // clang-format off
-#define ROW(prefix_, path_, type_, cx_, cx3_, cib_, cx6_, cx5_) \
-    {.path = prefix_ path_, .type = SIM_ATTR_##type_, .values = {cx_, cx3_, cib_, cx6_, cx5_}},
-#define NIC_ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
-    ROW("nic.detailed.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_)
-#define HOST_ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
-    ROW("nic.host.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_)
+#define ROW(prefix_, path_, type_, cx_, cx3_, cib_, cx6_, cx5_, cx7_, cx8_) \
+    {.path = prefix_ path_, .type = SIM_ATTR_##type_, .values = {cx_, cx3_, cib_, cx6_, cx5_, cx7_, cx8_}},
+#define NIC_ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, cx7_, cx8_, origin_, help_) \
+    ROW("nic.detailed.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_, cx7_, cx8_)
+#define HOST_ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, cx7_, cx8_, origin_, help_) \
+    ROW("nic.host.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_, cx7_, cx8_)
 static const row_t rows[] = {NIC_DETAIL_MAP(NIC_ROW) NIC_CLOCK_MAP(HOST_ROW)};
 #undef HOST_ROW
 #undef NIC_ROW
@@ -73,12 +73,14 @@ void nic_detail_pcie(const nic_detail_t *detail, nic_pcie_config_t *pcie)
     *pcie = (nic_pcie_config_t){
         .lanes = detail->lanes,
         .lane_rate_bps = detail->lane_rate_bps,
+        .flit_bytes = detail->flit_bytes,
         .request_header_bytes = detail->request_header_bytes,
         .completion_header_bytes = detail->completion_header_bytes,
         .completion_max_bytes = detail->completion_max_bytes,
         .payload_max_bytes = detail->payload_max_bytes,
         .read_max_bytes = detail->read_max_bytes,
         .tags = detail->tags,
+        .ordered_bytes = detail->ordered_bytes,
         .posted_bytes = detail->posted_bytes,
         .read_latency_ps = detail->read_latency_ps,
         .write_latency_ps = detail->write_latency_ps,
@@ -93,6 +95,11 @@ sim_err_t nic_detail_check(const nic_detail_t *detail, sim_message_t *message)
     if (page != 4096 && page != UINT64_C(2) << 20 && page != UINT64_C(1) << 30) {
         return sim_fail_about(message, SIM_ERR_RANGE, "nic.detailed.translation.page",
                               ": %" PRIu64 " bytes, expected 4KiB, 2MiB or 1GiB", page);
+    }
+    if (detail->flit_bytes != 0 && detail->flit_bytes != NIC_PCIE_FLIT_BYTES) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.detailed.pcie.flit",
+                              ": %" PRIu64 " bytes, expected 0 or %u", detail->flit_bytes,
+                              NIC_PCIE_FLIT_BYTES);
     }
     if ((detail->atomic_locks & (detail->atomic_locks - 1)) != 0) {
         return sim_fail_about(message, SIM_ERR_RANGE, "nic.detailed.atomic.locks",

@@ -58,10 +58,15 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
 // Books a transfer that is no payload: rings and contexts of the driver, or a core's MMIO write.
 static sim_time_t on_the_fabric(void *ctx, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
 {
+    const nic_t *const nic = ctx;
     if (use == NIC_PCIE_WQE_MMIO || use == NIC_PCIE_DOORBELL) {
         return nic_device_dma_from_core(ctx, now_ps, bytes);
     }
     const bool to_memory = use >= NIC_PCIE_PAYLOAD_WRITE;
+    if (nic__rnic(nic)->posting == NIC_POSTING_GPU &&
+        (use == NIC_PCIE_WQE_READ || use == NIC_PCIE_CQE_WRITE)) {
+        return nic_device_dma_default(ctx, now_ps, bytes, to_memory);
+    }
     return nic_device_dma_own(ctx, now_ps, bytes, to_memory);
 }
 
@@ -88,6 +93,11 @@ nic_rnic_t *nic__rnic_create(nic_t *nic)
     rnic->wqes_know = rnic->held[NIC_STORE_WQE]->sets * rnic->held[NIC_STORE_WQE]->ways <=
                       (uint64_t)UINT16_MAX + 1;
     rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
+    rnic->posting = config->posting;
+    rnic->gpu_read_ps = rnic->posting != NIC_POSTING_FREE ? rnic->detail.gpu_read_ps : 0;
+    rnic->posters =
+        rnic->posting == NIC_POSTING_GPU ? rnic->detail.gpu_channels : rnic->detail.proxy_cores;
+    rnic->poster_free_ps = sim_alloc_array(rnic->posters, sizeof(*rnic->poster_free_ps));
     rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
     rnic->coming_ps = SIM_TIME_NEVER;
     sim_timer_init_upkeep(&rnic->pause_timer, nic__rnic_pause_fired);
@@ -117,6 +127,7 @@ void nic__rnic_destroy(nic_t *nic)
     nic_cache_fini(&rnic->uc_contexts);
     nic_pcie_fini(&rnic->pcie);
     sim_free(rnic->lock_free_ps);
+    sim_free(rnic->poster_free_ps);
     sim_free(rnic->tx_units);
     sim_free(rnic->rx_units);
     sim_free(rnic);

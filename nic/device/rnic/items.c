@@ -43,6 +43,7 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     case NIC_ITEM_WRITE:
         nic_device_wrote(qp, item->address, item->count);
         break;
+    case NIC_ITEM_POSTING:
     case NIC_ITEM_DOORBELL:
     case NIC_ITEM_WQE:
     case NIC_ITEM_ANSWER:
@@ -125,9 +126,11 @@ static void item_step(nic_item_t *item)
         return;
     }
     nic_qp_t *const qp = item->qp;
-    const bool sending = item->kind == NIC_ITEM_DOORBELL || item->kind == NIC_ITEM_WQE;
+    const bool sending = item->kind <= NIC_ITEM_WQE;
     if (qp == NULL || (sending && nic__device_closed(qp))) {
         nic__item_free(item);
+    } else if (item->kind == NIC_ITEM_POSTING) {
+        nic__rnic_posted(item);
     } else if (item->kind == NIC_ITEM_DOORBELL) {
         nic__rnic_doorbell_arrives(item, qp);
     } else if (item->kind == NIC_ITEM_WQE) {

@@ -7,6 +7,7 @@
 #include "nic/device/rnic/rnic.h"
 
 typedef enum nic_item_kind {
+    NIC_ITEM_POSTING,  // WQEs that a GPU or its proxy is writing
     NIC_ITEM_DOORBELL, // on its way to the NIC
     NIC_ITEM_WQE,      // WQEs on their way into the queue of their processing unit, or in it
     NIC_ITEM_READY,    // a WQE whose payload is on its way

@@ -76,7 +76,7 @@ static inline sim_time_t nic__read_payload_ps(nic_t *nic, const nic_wqe_t *wqe, 
                                                     NIC_PCIE_PAYLOAD_READ));
         done += piece_bytes;
     }
-    return ready_ps;
+    return prefetched ? ready_ps : ready_ps + nic__rnic(nic)->gpu_read_ps;
 }
 
 #endif // NIC_DEVICE_RNIC_PAYLOAD_H

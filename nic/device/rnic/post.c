@@ -3,8 +3,10 @@
 //
 // WQE-by-MMIO: the core writes the WQE in lines of 64 bytes; it arrives with the last one.
 // Doorbell: the core writes 8 bytes, and the NIC reads all new WQEs, padded to lines, at once.
-// Either way they enter the WQE cache, the queue of the processing unit, and, when that is through
-// with them and the payload is there, what nic/transport/requester.c may send from.
+// A GPU and its proxy (nic.posting) ring a Doorbell, too, for each call. They work on one request
+// after the other, and the Doorbell leaves when they are done with its WQEs.
+// In all cases WQEs enter the WQE cache, the queue of the processing unit, and, when that is
+// through with them and the payload is there, what nic/transport/requester.c may send from.
 #include "nic/device/rnic/post.h"
 #include "nic/device/rnic/items.h"
 #include "nic/device/rnic/payload.h"
@@ -150,11 +152,58 @@ static inline void post_by_mmio(nic_qp_t *qp)
     add_coming(nic, item);
 }
 
+// -- a GPU that posts, or a core that posts for it
+
+static SIM_NOINLINE void post_for_gpu(nic_qp_t *qp, uint32_t count)
+{
+    nic_t *const nic = nic__device_nic(qp);
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const nic_detail_t *const detail = &rnic->detail;
+    const bool gpu = rnic->posting == NIC_POSTING_GPU;
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_POSTING, qp);
+    item->first = nic__device_posted(qp) - count;
+    item->count = count;
+    item->fetched = true;
+    sim_time_t *const free_ps = &rnic->poster_free_ps[nic__device_number(qp) % rnic->posters];
+    const sim_time_t from_ps = nic__device_now_ps(nic) + (gpu ? 0 : detail->proxy_hop_ps);
+    *free_ps = nic__later(*free_ps, from_ps) +
+               count * (gpu ? detail->gpu_post_ps : detail->proxy_request_ps);
+    nic__item_at(item, *free_ps + (gpu ? detail->gpu_fence_ps : 0));
+}
+
+void nic__rnic_posted(nic_item_t *item)
+{
+    item->kind = NIC_ITEM_DOORBELL;
+    nic__item_at(item,
+                 nic_pcie_doorbell(&nic__rnic(item->nic)->pcie, nic__device_now_ps(item->nic)));
+}
+
+sim_time_t nic__rnic_notice_ps(const nic_rnic_t *rnic, bool received)
+{
+    const nic_detail_t *const detail = &rnic->detail;
+    switch (rnic->posting) {
+    case NIC_POSTING_FREE:
+        return 0;
+    case NIC_POSTING_GPU:
+        return detail->gpu_poll_ps;
+    case NIC_POSTING_PROXY:
+        // The CQE is in host memory and the payload in GPU memory, and nothing orders the two
+        // (PCI Express, 2.4): a read of GPU memory pushes the payload ahead of it.
+        return detail->proxy_hop_ps +
+               (received ? detail->read_latency_ps + detail->gpu_read_ps : 0);
+    }
+    return 0;
+}
+
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
 {
     nic__rnic_begin(nic__device_nic(qp));
-    nic__rnic(nic__device_nic(qp))->counters.wqes_posted += count;
-    if (doorbell) {
+    nic_rnic_t *const rnic = nic__rnic(nic__device_nic(qp));
+    rnic->counters.wqes_posted += count;
+    if (SIM_UNLIKELY(rnic->posting != NIC_POSTING_FREE) &&
+        nic__device_core(nic__device_nic(qp)) == NULL) {
+        post_for_gpu(qp, count);
+    } else if (doorbell) {
         post_by_doorbell(qp, count);
     } else {
         SIM_ASSERT(count == 1);
@@ -184,6 +233,7 @@ void nic__rnic_doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
     item->kind = NIC_ITEM_WQE;
     const sim_time_t now_ps = nic__device_now_ps(item->nic);
     sim_time_t here_ps = nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_WQE_READ);
+    here_ps += rnic->posting == NIC_POSTING_GPU ? rnic->detail.gpu_read_ps : 0;
     nic_store_t *const store = rnic->store;
     if (SIM_UNLIKELY(store->ops->hold_doorbell != NULL)) {
         here_ps += store->ops->hold_doorbell(store, now_ps, here_ps);

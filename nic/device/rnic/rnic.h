@@ -115,6 +115,10 @@ struct nic_rnic {
     uint64_t stall_ps[NIC_CACHE_COUNT];
     uint64_t rx_cost_ps[NIC_PACKET_CLASS_COUNT]; // of a packet, on the receiving side
     sim_time_t *lock_free_ps;                    // atomic_locks of them
+    nic_posting_t posting;                       // of requests that no core of a program posts
+    sim_time_t *poster_free_ps; // of each group of a GPU's threads, or of each core of the proxy
+    uint64_t posters;
+    sim_time_t gpu_read_ps; // additional latency of payload: it lies in GPU memory
     sim_time_t granted_ps;  // of the atomic being executed: its lock is held until
     sim_time_t written_ps;  // words that atomics wrote are in host memory: reads wait for that
     sim_time_t payload_ps;  // the last payload written is seen

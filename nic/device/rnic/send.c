@@ -145,7 +145,8 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
         cost = nic__rnic_translate(rnic, 0, address, cost);
         data_ps = nic__later(cost.ready_ps, nic_pcie_read_at(&rnic->pcie, now_ps, address, bytes,
                                                              NIC_PCIE_PAYLOAD_READ));
-        data_ps = nic__later(data_ps, nic__answer_from_memory_ps(nic, qp, address, bytes));
+        data_ps = nic__later(data_ps, nic__answer_from_memory_ps(nic, qp, address, bytes)) +
+                  rnic->gpu_read_ps;
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
     data_ps = nic__later(data_ps + rnic->detail.rx_latency_ps, rnic->tx_free_ps) +

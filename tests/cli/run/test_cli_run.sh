@@ -496,7 +496,7 @@ grep -q '^nic' "$work/stdout" && fail "params switch.ecn shows others"
 expect 0 "params of a group with its dot" "$ROCESIM" params switch.ecn.
 grep -q '^switch.ecn.kmin = ' "$work/stdout" || fail "params switch.ecn. has no kmin"
 expect 0 "params of a card" "$ROCESIM" params nic.detailed.pcie.lanes
-grep -q 'auto: connectx 8, connectx-3 8, connect-ib 16, connectx-6 16, connectx-5 16' "$work/stdout" ||
+grep -q 'auto: connectx 8, connectx-3 8, connect-ib 16, .*, connectx-8 16' "$work/stdout" ||
     fail "params: what a profile has is not said"
 "$ROCESIM" params nic.congestion-control | grep -q "one of none dcqcn .* timely.* dcqcn-hpcc" ||
     fail "params: which algorithms there are"

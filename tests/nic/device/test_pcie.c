@@ -160,7 +160,7 @@ START_TEST(tags)
 END_TEST
 
 // clang-format off
-#define ORIGIN(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) origin_,
+#define ORIGIN(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, cx7_, cx8_, origin_, help_) origin_,
 static const char *const origins[] = {NIC_DETAIL_MAP(ORIGIN) NIC_CLOCK_MAP(ORIGIN)};
 #undef ORIGIN
 // clang-format on
@@ -174,13 +174,75 @@ START_TEST(profiles_are_sound)
         ck_assert_msg(nic_detail_check(&detail, &message) == SIM_OK, "%s", message.text);
         for (uint32_t i = 0; i < SIM_COUNT_OF(origins); i++) {
             const char origin = origins[i][profile];
-            ck_assert_msg(origin == 'M' || origin == 'P' || origin == 'F', "row %u", i);
+            ck_assert_msg(origin == 'M' || origin == 'P' || origin == 'F' || origin == 'D',
+                          "row %u", i);
         }
     }
+}
+END_TEST
+
+// Returns the bytes of data a second that a direction of a profile's link carries, link layer
+// included, if each transaction has so many bytes of data and of header.
+static double data_rate(const nic_pcie_config_t *config, double data_bytes, double header_bytes)
+{
+    const double flits = config->flit_bytes != 0 ? 236.0 / 256 : 1;
+    return (double)config->lanes * (double)config->lane_rate_bps / 8 * flits * data_bytes /
+           (data_bytes + header_bytes) / (1 + (double)config->overhead_permille / 1000);
+}
+
+// Generation 5 has 128b/130b at 32 GT/s, generation 6 flits at 64 GT/s; both carry the link's rate
+// in writes and in reads, as fast as encoding, headers and flits leave it.
+START_TEST(generations_5_and_6)
+{
+    static const struct {
+        nic_profile_t profile;
+        double network_bps;
+    } cards[] = {{NIC_PROFILE_CONNECTX_7, 400e9}, {NIC_PROFILE_CONNECTX_8, 800e9}};
+    for (size_t i = 0; i < SIM_COUNT_OF(cards); i++) {
+        nic_detail_t detail;
+        nic_detail_profile(cards[i].profile, &detail);
+        nic_pcie_config_t config;
+        nic_detail_pcie(&detail, &config);
+        nic_pcie_t pcie;
+        nic_pcie_init(&pcie, &config);
+        const uint64_t bytes = UINT64_C(1) << 26;
+        const double write_s = (double)(nic_pcie_write(&pcie, 0, bytes, NIC_PCIE_PAYLOAD_WRITE) -
+                                        config.write_latency_ps) *
+                               1e-12;
+        const double written = data_rate(&config, (double)config.payload_max_bytes,
+                                         (double)config.request_header_bytes);
+        ck_assert_double_eq_tol((double)bytes / write_s, written, written * 1e-4);
+        ck_assert_double_gt(written * 8, cards[i].network_bps);
+        nic_pcie_fini(&pcie);
+        nic_pcie_init(&pcie, &config); // requests of reads share a direction with writes
+        const double read_s = (double)nic_pcie_prefetched(&pcie, 0, 0, bytes) * 1e-12;
+        const double read = data_rate(&config, (double)config.completion_max_bytes,
+                                      (double)config.completion_header_bytes);
+        ck_assert_double_eq_tol((double)bytes / read_s, read, read * 1e-4);
+        nic_pcie_fini(&pcie);
+    }
+}
+END_TEST
+
+// A transfer on an idle link of generation 6 is through when its flit is: 2 ns with 16 lanes.
+START_TEST(flits_are_whole)
+{
+    nic_detail_t detail;
+    nic_detail_profile(NIC_PROFILE_CONNECTX_8, &detail);
+    nic_pcie_config_t config;
+    nic_detail_pcie(&detail, &config);
+    nic_pcie_t pcie;
+    nic_pcie_init(&pcie, &config);
+    ck_assert_uint_eq(pcie.down.flit_ps, 2000);
+    ck_assert_uint_eq(nic_pcie_doorbell(&pcie, 0), 2000 + config.write_latency_ps);
+    ck_assert_uint_eq(nic_pcie_doorbell(&pcie, 0), 2000 + config.write_latency_ps);
+    ck_assert_uint_eq(nic_pcie_doorbell(&pcie, 2001), 4000 + config.write_latency_ps);
+    nic_pcie_fini(&pcie);
 }
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(ten_wqes), CHECK_TEST(ten_wqes_booked), CHECK_TEST(rates),
            CHECK_TEST(rates_booked), CHECK_TEST(idle_latency),
            CHECK_TEST(completions_end_at_multiples), CHECK_TEST(tags),
-           CHECK_TEST(profiles_are_sound))
+           CHECK_TEST(profiles_are_sound), CHECK_TEST(generations_5_and_6),
+           CHECK_TEST(flits_are_whole))
