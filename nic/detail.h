@@ -32,7 +32,7 @@ typedef enum nic_profile {
     NIC_PROFILE_CONNECTX_8
 } nic_profile_t;
 #define NIC_PROFILE_COUNT 7u
-#define NIC_PROFILE_CHOICES                                                                        \
+#define NIC_PROFILE_CHOICES \
     "connectx|connectx-3|connect-ib|connectx-6|connectx-5|connectx-7|connectx-8"
 
 #define NIC_DETAIL_PS_MAX "1ms"
