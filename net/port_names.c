@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "net/link/layer.h"
 #include "net/network_internal.h"
 #include "net/nodes.h"
 #include "net/port_names.h"
@@ -131,4 +132,9 @@ const char *net_port_label(net_port_labels_t *labels, size_t node, uint32_t port
     }
     SIM_CHECK(port < of_node->count);
     return of_node->names[port];
+}
+
+bool net_port_has_credits(const net_port_t *port)
+{
+    return port->layered && port->rare->layer->sends != 0;
 }

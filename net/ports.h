@@ -24,6 +24,9 @@ uint32_t net_port_uid(const net_node_t *node, uint32_t index);
 const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port_t *idle);
 // Returns the port's name, "leaf0->host5"; the second of parallel links has "leaf0->spine1#2". Any
 // thread may call it. The string is borrowed and lives as long as the node.
+// Returns whether credits of its peer hold back classes that the port sends (link.flow-control:
+// cbfc).
+bool net_port_has_credits(const net_port_t *port);
 const char *net_port_name(const net_port_t *port);
 const char *net_port_name_at(const net_node_t *node, uint32_t index); // makes no port
 

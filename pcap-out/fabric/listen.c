@@ -43,9 +43,9 @@ static pcap_out_note_t comment_on(const net_port_t *port, const net_packet_t *pa
     head.is_comment = true;
     head.port = port->uid;
     if (packet != NULL) {
-        head.is_pfc = packet->kind == NET_PACKET_CONTROL;
-        head.qp = head.is_pfc ? 0 : packet->destination_qp;
-        head.psn = head.is_pfc ? 0 : packet->psn;
+        head.control = packet->kind == NET_PACKET_CONTROL ? (uint8_t)(1 + packet->control) : 0;
+        head.qp = head.control != 0 ? 0 : packet->destination_qp;
+        head.psn = head.control != 0 ? 0 : packet->psn;
     }
     return head;
 }

@@ -121,8 +121,13 @@ static const char *amount_of(amount_t *amount, uint64_t bytes)
 
 static int put_packet_words(const pcap_out_note_t *note, char *text, size_t size)
 {
-    return note->is_pfc ? snprintf(text, size, "PFC frame")
-                        : snprintf(text, size, "queue pair %u, PSN %u", note->qp, note->psn);
+    if (note->control == 0) {
+        return snprintf(text, size, "queue pair %u, PSN %u", note->qp, note->psn);
+    }
+    return snprintf(text, size, "%s",
+                    note->control == 1 + NET_CONTROL_PFC         ? "PFC frame"
+                    : note->control == 1 + NET_CONTROL_CC_UPDATE ? "CC_Update of the link's credits"
+                                                                 : "control frame of the link");
 }
 
 void pcap_out_note_text(const pcap_out_note_t *note, const net_port_t *port,

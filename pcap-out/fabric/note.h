@@ -29,7 +29,7 @@ typedef struct pcap_out_note {
     uint64_t held;    // comment: bytes in the queue, or that the ingress holds
     uint16_t hops;    // records of telemetry behind the packet
     uint16_t payload; // bytes of contents behind them
-    uint8_t is_pfc;   // comment: on a PFC frame
+    uint8_t control;  // comment: 1 + net_control_t of a frame of the link; 0: on a packet
     uint32_t qp;      // comment: destination queue pair
     uint32_t psn;
 } pcap_out_note_t;

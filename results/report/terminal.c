@@ -305,13 +305,13 @@ static bool is_left_out(const results_t *results, const results_summary_field_t 
 
 // Prints the totals that have their words in this line: "  ECN       3 packets marked".
 static void print_totals(const results_t *results, const results_summary_field_t *fields,
-                         size_t count, const char *line, FILE *out)
+                         size_t count, const char *line, const char *shown, FILE *out)
 {
     const char *separator = "";
     if (is_left_out(results, fields, count, line)) {
         return;
     }
-    fprintf(out, "  %-9s ", line);
+    fprintf(out, "  %-9s ", shown);
     for (size_t i = 0; i < count; i++) {
         if (fields[i].line == NULL || strcmp(fields[i].line, line) != 0) {
             continue;
@@ -345,16 +345,32 @@ static bool line_is_out(const results_summary_field_t *fields, size_t at)
 
 #define PAUSE_LINE "PFC" // comes first, with where the pauses began
 
+// Returns the name of what stops ports: PFC, credits of links, or both.
+static const char *name_of_stops(const world_t *world)
+{
+    bool credits = false;
+    bool pauses = false;
+    for (size_t n = 0; n < net_node_count(world->net); n++) {
+        const net_node_t *const node = net_node_at(world->net, n);
+        for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
+            const bool by_credits = net_port_has_credits(&node->ports[p]);
+            credits |= by_credits;
+            pauses |= !by_credits;
+        }
+    }
+    return !credits ? PAUSE_LINE : pauses ? "stops" : "CBFC";
+}
+
 static void print_network(const world_t *world, const results_t *results, FILE *out)
 {
     size_t count = 0;
     results_summary_field_t *const fields = results_summary_fields(&count);
-    print_totals(results, fields, count, PAUSE_LINE, out);
+    print_totals(results, fields, count, PAUSE_LINE, name_of_stops(world), out);
     print_pause_roots(results, out);
     for (size_t i = 0; i < count; i++) {
         const char *const line = fields[i].line;
         if (line != NULL && strcmp(line, PAUSE_LINE) != 0 && !line_is_out(fields, i)) {
-            print_totals(results, fields, count, line, out);
+            print_totals(results, fields, count, line, line, out);
         }
     }
     sim_free(fields);
