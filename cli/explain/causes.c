@@ -7,6 +7,7 @@
 #include "cli/explain/causes/drops.h"
 #include "cli/explain/causes/hardware.h"
 #include "cli/explain/causes/host_inside.h"
+#include "cli/explain/causes/link_layer.h"
 #include "cli/explain/causes/marking.h"
 #include "cli/explain/causes/programs.h"
 #include "cli/explain/causes/sender_limits.h"
@@ -71,7 +72,9 @@ const char *cli__explain_kind_name(explain_kind_t kind)
                                         [EXPLAIN_CACHE_MISSES] = "cache-misses",
                                         [EXPLAIN_PCIE] = "pcie",
                                         [EXPLAIN_UNITS] = "processing-units",
-                                        [EXPLAIN_HOST_PATH] = "host-path"};
+                                        [EXPLAIN_HOST_PATH] = "host-path",
+                                        [EXPLAIN_CREDIT_WAIT] = "credit-wait",
+                                        [EXPLAIN_LINK_RETRIES] = "link-retries"};
     return names[kind];
 }
 
@@ -608,6 +611,7 @@ void cli__explain_find(explain_t *explain)
     cli__explain_share(explain);
     cli__explain_inside(explain);
     cli__explain_hardware(explain);
+    cli__explain_link_layer(explain);
     cli__explain_full(explain);
     cli__explain_limits(explain);
     cli__explain_marking(explain);

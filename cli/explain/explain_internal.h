@@ -53,6 +53,8 @@ typedef enum explain_kind {
     EXPLAIN_PCIE,
     EXPLAIN_UNITS,
     EXPLAIN_HOST_PATH,
+    EXPLAIN_CREDIT_WAIT,
+    EXPLAIN_LINK_RETRIES,
 } explain_kind_t;
 
 typedef struct explain_remedy {

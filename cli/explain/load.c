@@ -260,7 +260,10 @@ static const char *const port_columns[] = {"port",
                                            "ecn_marked_prio4",
                                            "ecn_marked_prio5",
                                            "ecn_marked_prio6",
-                                           "ecn_marked_prio7"};
+                                           "ecn_marked_prio7",
+                                           "credit_wait_ps",
+                                           "retries",
+                                           "retry_ps"};
 enum {
     P_PORT,
     P_USED,
@@ -269,7 +272,10 @@ enum {
     P_SENT,
     P_PACKETS,
     P_PAUSED,
-    P_MARKED = P_PAUSED + NET_PRIORITIES
+    P_MARKED = P_PAUSED + NET_PRIORITIES,
+    P_CREDIT_WAIT = P_MARKED + NET_PRIORITIES,
+    P_RETRIES,
+    P_RETRY_TIME
 };
 
 static sim_err_t take_port(const results_csv_t *csv, void *ctx, world_error_t *error)
@@ -301,6 +307,17 @@ static sim_err_t take_port(const results_csv_t *csv, void *ctx, world_error_t *e
         uint64_t marked = 0;
         result = take_number(csv, P_MARKED + p, 1, &marked, error);
         port->marked += marked;
+    }
+    const struct {
+        size_t column;
+        uint64_t one;
+        uint64_t *value;
+    } link_layer[] = {{P_CREDIT_WAIT, SIM_PS_PER_NS, &port->credit_wait_ps},
+                      {P_RETRIES, 1, &port->retries},
+                      {P_RETRY_TIME, SIM_PS_PER_NS, &port->retry_ps}};
+    for (size_t i = 0; i < SIM_COUNT_OF(link_layer) && result == SIM_OK; i++) {
+        result =
+            take_number(csv, link_layer[i].column, link_layer[i].one, link_layer[i].value, error);
     }
     return result;
 }

@@ -44,6 +44,9 @@ typedef struct explain_port {
     uint64_t discards;
     sim_time_t paused_ps; // its peer stopped it
     sim_time_t paused_by_priority_ps[NET_PRIORITIES];
+    sim_time_t credit_wait_ps; // it had something to send and no credits
+    uint64_t retries;          // damaged packets that its link sent again
+    sim_time_t retry_ps;
     uint64_t tx_bytes;
     uint64_t tx_packets;
     uint64_t marked;                       // packets that got CE here

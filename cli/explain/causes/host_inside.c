@@ -406,6 +406,7 @@ static void find_in_host(inside_t *nic)
         {"switch-uplink", "the uplink of its PCIe switch", host->uplink_bps, most_bps},
         {"socket-link", "the link between its sockets", host->socket_link_bps, most_bps},
         {"gpu-link", "the link of its GPU", host->gpu_bps, most_bps},
+        {"peer-rate", "the root between its NICs and GPUs", host->peer_bps, most_bps},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(limits); i++) {
         const double could_bps = (double)limits[i].rate_bps;
@@ -444,7 +445,8 @@ void cli__explain_inside(explain_t *explain)
         const bool bound =
             nic.config->host.nic_bps != SIM_AUTO || nic.config->host.memory_bps != SIM_AUTO ||
             nic.config->host.uplink_bps != SIM_AUTO ||
-            nic.config->host.socket_link_bps != SIM_AUTO || nic.config->host.gpu_bps != SIM_AUTO;
+            nic.config->host.socket_link_bps != SIM_AUTO || nic.config->host.gpu_bps != SIM_AUTO ||
+            nic.config->host.peer_bps != SIM_AUTO;
         if (!detailed && !bound) {
             continue;
         }

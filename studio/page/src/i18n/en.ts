@@ -588,6 +588,8 @@ export const en = {
             "cache-misses": "Cache misses of a NIC",
             pcie: "PCIe limit",
             "processing-units": "Limit of a NIC's processing units",
+            "credit-wait": "Link that waits for credits",
+            "link-retries": "Link that repeats damaged packets",
             "host-path": "Limit of a host's memory or links",
         } as Record<string, string>,
         none: "There is no explanation of this run. Runs of this version have one: run it again.",

@@ -574,6 +574,8 @@ export const zh: Dictionary = {
             "cache-misses": "网卡缓存未命中",
             pcie: "PCIe 瓶颈",
             "processing-units": "网卡处理单元瓶颈",
+            "credit-wait": "链路等待信用",
+            "link-retries": "链路重传损坏的数据包",
             "host-path": "主机内存或链路瓶颈",
         },
         none: "此次运行没有原因分析。当前版本的运行都有：请重新运行。",
