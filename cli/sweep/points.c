@@ -117,7 +117,7 @@ static sim_err_t take_grid(cli_sweep_t *sweep, const cli_args_t *args, const wor
         if (result == SIM_OK && (lists[i]->kind != WORLD_TREE_LIST || lists[i]->count == 0)) {
             result = world_tree_fail(lists[i], name, "a list of values", error);
         }
-        if (result == SIM_OK && lists[i]->count > CLI_SWEEP_RUNS_MAX / count) {
+        if (result == SIM_OK && count * lists[i]->count > CLI_SWEEP_RUNS_MAX) {
             result = cli_sweep_too_many(lists[i], error);
         }
         add_parameter(sweep, name);
