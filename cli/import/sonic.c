@@ -413,6 +413,7 @@ static void take_from_name(import_port_t *port, const char *name)
 {
     unsigned mbps = 0;
     unsigned metres = 0;
+    // NOLINTNEXTLINE(cert-err34-c): the widths keep the numbers small
     if (sscanf(name, "pg_lossless_%8u_%6um_", &mbps, &metres) == 2) {
         port->rate_bps = port->rate_bps != 0 ? port->rate_bps : (uint64_t)mbps * 1000000;
         port->length_cm = port->length_cm != SIM_AUTO ? port->length_cm : (uint64_t)metres * 100;
@@ -749,7 +750,7 @@ static sim_err_t read_sonic(import_fabric_t *fabric, const import_file_t *file,
         .restore_ms = SIM_AUTO,
         .error = error,
     };
-    sim_err_t result = each_entry(&reader, "DEVICE_METADATA", take_hostname);
+    (void)each_entry(&reader, "DEVICE_METADATA", take_hostname);
     if (reader.node == IMPORT_NONE) {
         char *const name = import_name_of_file(file->name);
         reader.node = import_fabric_node(fabric, name, &file->json->place);
@@ -773,7 +774,7 @@ static sim_err_t read_sonic(import_fabric_t *fabric, const import_file_t *file,
     }
     node->described = true;
     node->kind = IMPORT_SWITCH;
-    result = find_ports(&reader);
+    sim_err_t result = find_ports(&reader);
     for (size_t t = 0; t < SIM_COUNT_OF(tables) && result == SIM_OK; t++) {
         result = each_entry(&reader, tables[t].table, tables[t].take);
     }
