@@ -37,6 +37,7 @@ typedef enum nic_wc_opcode {
 enum {
     NIC_WC_WITH_IMM = 1 << 0,
     NIC_WC_SOLICITED = 1 << 1, // the sender has set NIC_SEND_SOLICITED
+    NIC_WC_GRH = 1 << 2,       // the receive begins with the header; byte_len counts it
 };
 
 typedef struct nic_wc {

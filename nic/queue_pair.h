@@ -27,6 +27,7 @@ typedef struct nic_qp_init_attr {
     uint32_t max_recv_wr;                 // 0 allowed
     nic_srq_t *srq;                       // queue that receives come from; NULL: the QP's own
     bool sq_sig_all;                      // every send work request completes with a CQE
+    bool grh;                             // UD: receives begin with 40 bytes for the header
     uint32_t qp_num;                      // 0: the NIC chooses; 1: management datagrams, UD only
     void *ctx;                            // the program's, for nic_qp_ctx
     const nic_transport_ops_t *transport; // transport of an RC queue pair; NULL: the NIC's, as it

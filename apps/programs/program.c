@@ -441,7 +441,6 @@ static void program_destroy(app_t *app)
         sim_free(program->srqs[i]);
     }
     for (size_t i = 0; i < program->qp_count; i++) {
-        sim_free(program->qps[i]->headers);
         sim_free(program->qps[i]->flows);
         sim_free(program->qps[i]);
     }

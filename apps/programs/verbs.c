@@ -20,7 +20,6 @@
 #define OBJECTS_MAX (1u << 20) // of a kind
 #define ENTRIES_MAX (1u << 22) // of a completion queue
 #define WORK_REQUESTS_MAX (1u << 20)
-#define GRH_BYTES 40u
 #define SCRATCH_PAGES 64u // the last of a process's addresses, which no process has itself
 #define PAGE_MASK UINT64_C(4095)
 
@@ -388,52 +387,19 @@ void app__program_look_at_cqs(app__program_t *program)
     }
 }
 
-// Reports what the process sees of a datagram's header: 40 bytes before the payload.
-static uint32_t note_header(app__program_t *program, app__pr_qp_t *qp, const nic_wc_t *wc)
-{
-    if (qp == NULL || qp->headers_count == 0 || wc->opcode != NIC_WC_RECV) {
-        return 0;
-    }
-    const uint64_t at = qp->headers[qp->headers_first];
-    qp->headers_first = (qp->headers_first + 1) % qp->headers_capacity;
-    qp->headers_count--;
-    if (wc->status != NIC_WC_SUCCESS || at == 0) {
-        return 0;
-    }
-    uint8_t header[GRH_BYTES] = {0};
-    const net_t *const net = program->app.net;
-    const uint32_t own = nic_interface(nic_qp_nic(qp->qp));
-    if (net_get_config(net)->ipv6) {
-        header[0] = 0x60;
-        app__gid_of_interface(net, wc->src_interface, header + 8);
-        app__gid_of_interface(net, own, header + 24);
-    } else {
-        uint8_t ip[16];
-        header[20] = 0x45; // version and length of the header
-        header[29] = 17;   // UDP
-        net_interface_ip(net, wc->src_interface, ip);
-        memcpy(header + 32, ip, 4);
-        net_interface_ip(net, own, ip);
-        memcpy(header + 36, ip, 4);
-    }
-    nic_memory_write(nic_host_memory(program->node), at, header, sizeof(header));
-    return GRH_BYTES;
-}
-
 static void give(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc,
                  program_completion_t *to)
 {
-    app__pr_qp_t *const qp = app__program_qp(program, wc->qp_num);
+    const app__pr_qp_t *const qp = app__program_qp(program, wc->qp_num);
     const bool is_send = wc->opcode < NIC_WC_RECV;
-    const uint32_t header = note_header(program, qp, wc);
     *to = (program_completion_t){
         .wr_id = wc->wr_id,
         .status = wc_statuses[wc->status],
         .opcode = wc_opcodes[wc->opcode],
-        .byte_len = wc->byte_len + header,
+        .byte_len = wc->byte_len,
         .immediate = wc->imm_data,
         .flags = ((wc->wc_flags & NIC_WC_WITH_IMM) != 0 ? WC_WITH_IMM : 0u) |
-                 (header != 0 ? WC_GRH : 0u),
+                 ((wc->wc_flags & NIC_WC_GRH) != 0 ? WC_GRH : 0u),
         .qp_num = wc->qp_num,
         .is_send = is_send,
         .time_ps = take_time(cq, nic_core_now_ps(program->core)),

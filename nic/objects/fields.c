@@ -57,7 +57,7 @@ static const sim_field_t qp_rows[] = {
     QP(pace_remainder, LAST, FIXED, 0), QP(pace_bps, LAST, FIXED, 0),
     QP(pace_timer, IGNORE, IGNORE, 0), QP(retry_timer, IGNORE, IGNORE, 0),
     QP(rq_posted, COUNT, FIXED, 0), QP(rq_done, COUNT, FIXED, 0),
-    QP(rx_address, STATE, FIXED, 0), QP(held_psn, LAST, FIXED, 0), QP(held_aeth, LAST, FIXED, 0),
+    QP(rx_address, STATE, FIXED, 0), QP(rx_key, STATE, FIXED, 0), QP(held_psn, LAST, FIXED, 0), QP(held_aeth, LAST, FIXED, 0),
     QP(held_sent_ps, UNTIL, UNTIL, 0), QP(retransmitted_packets, COUNT, COUNT, 0),
     QP(traced_rate_bps, LAST, FIXED, 0), QP(queued_ack_number, IGNORE, IGNORE, 0),
     // Fields that do not change, or whose change ends a span.
@@ -67,7 +67,7 @@ static const sim_field_t qp_rows[] = {
     QP_SAME(rnr_retry), QP_SAME(reads_outstanding), QP_SAME(send_cq), QP_SAME(recv_cq), QP_SAME(rq),
     QP_SAME(reads), QP_SAME(pd), QP_SAME(rq_capacity), QP_SAME(send_wr_max), QP_SAME(access), QP_SAME(type),
     QP_SAME(wqe_flags), QP_SAME(reads_max), QP_SAME(reads_accepted_max), QP_SAME(srq), QP_SAME(ctx),
-    QP_SAME(on_write), QP_SAME(on_write_ctx), QP_SAME(recv_wr_max), QP_SAME(qkey), QP_SAME(first_psn),
+    QP_SAME(on_write), QP_SAME(on_write_ctx), QP_SAME(recv_wr_max), QP_SAME(first_psn),
     QP_SAME(sq_more), QP_SAME(atomics), QP_SAME(stopped_status), QP_SAME(atomics_next), QP_SAME(transport_open),
     QP_SAME(sq_failed), QP_SAME(reads_ready), QP_SAME(min_rnr_timer), QP_SAME(plane), QP_SAME(answer_route),
     // Retries used, and padding.

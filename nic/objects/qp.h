@@ -24,6 +24,7 @@ typedef struct nic_read {
     uint64_t address; // address of the next byte to be sent
     uint32_t left_bytes;
     uint32_t msn;
+    uint32_t key;        // of its region
     bool started;        // the first response is sent
     bool retransmission; // repeats an earlier READ or atomic
     bool atomic;
@@ -70,12 +71,19 @@ enum {
 // Value of nic_qp_t.transport for queue pairs that take no packets: no transport's opcode bits.
 #define NIC_NO_TRANSPORT 0xff
 
-typedef enum nic_rx_kind { NIC_RX_NONE, NIC_RX_SEND, NIC_RX_WRITE } nic_rx_kind_t;
+typedef enum nic_rx_kind {
+    NIC_RX_NONE,
+    NIC_RX_SEND,
+    NIC_RX_WRITE,
+    NIC_RX_REVOKED_SEND, // the region of the message was deregistered
+    NIC_RX_REVOKED_WRITE,
+} nic_rx_kind_t;
 
 enum {
     NIC_RX_STOPPED = 1 << 0, // a fatal NAK waits behind READ responses
     NIC_RX_HELD = 1 << 1,    // held_aeth waits behind READ responses
     NIC_RX_READS = 1 << 2,   // there were READs: answers keep to the class of data
+    NIC_RX_GRH = 1 << 3,     // UD: receives begin with room for the header
 };
 
 struct nic_qp {
@@ -169,7 +177,10 @@ struct nic_qp {
     void *on_write_ctx;
     uint64_t rx_address; // transport: where the WRITE being received begins
     uint32_t recv_wr_max;
-    uint32_t qkey;
+    union {
+        uint32_t qkey;   // of UD
+        uint32_t rx_key; // transport: of the WRITE being received
+    };
     // transport
     uint32_t first_psn; // sq_psn as connected
     uint32_t held_psn;

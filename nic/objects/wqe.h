@@ -23,7 +23,8 @@ typedef struct nic_wqe {
 
 // The WQE was posted before or while the send queue drains. It waits until the state is RTS again.
 #define NIC_WQE_HELD 0x80u
-#define NIC_WQE_LIST 0x40u // the payload lies in several places
+#define NIC_WQE_LIST 0x40u    // the payload lies in several places
+#define NIC_WQE_REVOKED 0x20u // a READ whose region was deregistered
 
 // The data that only few work requests need. It lies in a second ring, at the index of its WQE.
 typedef struct nic_wqe_more {

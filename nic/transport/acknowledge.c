@@ -198,7 +198,8 @@ void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     const uint32_t bytes = packet->payload_bytes;
     if (!nic__response_fits(qp, wqe, qp->una_offset, packet) ||
         is_last_response(packet->opcode) != last) {
-        nic__fail_request(qp, NIC_WC_BAD_RESP_ERR);
+        nic__fail_request(qp, (wqe->flags & NIC_WQE_REVOKED) != 0 ? NIC_WC_LOC_PROT_ERR
+                                                                  : NIC_WC_BAD_RESP_ERR);
         return;
     }
     if (!placed) {

@@ -62,6 +62,15 @@ void nic__rest(nic_qp_t *qp);
 // Stops them now if nothing is left to do.
 void nic__rest_now(nic_qp_t *qp);
 
+// Stops the send queue at the WQE that is being sent. Its error waits until the requests before it
+// are answered, since completions keep the order of the queue.
+void nic__stop_send_queue(nic_qp_t *qp, nic_wc_status_t status);
+
+// -- revoke.c
+
+// Lets the messages fail that use the region of a key, which is about to be deregistered.
+void nic__revoke(nic_t *nic, uint32_t key);
+
 // -- transmit.c
 
 // Sends what is next, on a port that is free.

@@ -56,6 +56,7 @@ static nic_verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
     }
     qp->rx_left_bytes = aside->reth.length;
     qp->rx_address = aside->reth.address;
+    qp->rx_key = aside->reth.rkey;
     qp->rx_bytes = 0;
     return NIC_VERDICT_OK;
 }
@@ -80,13 +81,23 @@ static inline nic_verdict_t check_payload(const nic_qp_t *qp, const net_packet_t
                                                                    : NIC_VERDICT_LOCAL_SIZE;
 }
 
+// Returns why a packet does not continue the message before it.
+static SIM_NOINLINE nic_verdict_t refuse_middle(const nic_qp_t *qp, nic_rx_kind_t kind)
+{
+    if (kind == NIC_RX_WRITE && qp->rx_kind == NIC_RX_REVOKED_WRITE) {
+        return NIC_VERDICT_ACCESS;
+    }
+    return kind == NIC_RX_SEND && qp->rx_kind == NIC_RX_REVOKED_SEND ? NIC_VERDICT_OPERATION
+                                                                     : NIC_VERDICT_INVALID;
+}
+
 static SIM_ALWAYS_INLINE nic_verdict_t check_request(nic_qp_t *qp, const net_packet_t *packet,
                                                      uint32_t operation)
 {
     const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
     if (SIM_LIKELY((operation & IS_FIRST) == 0)) {
-        if (qp->rx_kind != kind) {
-            return NIC_VERDICT_INVALID;
+        if (SIM_UNLIKELY(qp->rx_kind != kind)) {
+            return refuse_middle(qp, kind);
         }
     } else {
         if (qp->rx_kind != NIC_RX_NONE) {

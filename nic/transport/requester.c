@@ -91,9 +91,7 @@ static bool nic__fetch_wqe(nic_qp_t *qp, nic_wqe_t *wqe)
              nic__iommu_refuses_place(qp->nic, &place, wqe->length));
 }
 
-// Stops the send queue at a WQE that failed before its first packet. Its error waits until the
-// requests before it are answered, since completions keep the order of the queue.
-static void stop_send_queue(nic_qp_t *qp, nic_wc_status_t status)
+void nic__stop_send_queue(nic_qp_t *qp, nic_wc_status_t status)
 {
     qp->flags |= NIC_QP_SQ_STOPPED;
     qp->stopped_status = (uint8_t)status;
@@ -299,11 +297,11 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     if (first) {
         if (SIM_UNLIKELY(qp->ops->allows != NULL) &&
             !qp->ops->allows(nic_transport_of_const(qp)->config, wqe->opcode)) {
-            stop_send_queue(qp, NIC_WC_LOC_QP_OP_ERR);
+            nic__stop_send_queue(qp, NIC_WC_LOC_QP_OP_ERR);
             return NULL;
         }
         if (SIM_UNLIKELY(!nic__fetch_wqe(qp, wqe))) {
-            stop_send_queue(qp, NIC_WC_LOC_PROT_ERR);
+            nic__stop_send_queue(qp, NIC_WC_LOC_PROT_ERR);
             return NULL;
         }
         if (qp->transport == ROCE_UD) {

@@ -94,6 +94,7 @@ void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const sim_time_t sent_ps = packet->sent_ps;
     const uint32_t length = net_packet_aside(packet)->reth.length;
     const uint64_t address = net_packet_aside(packet)->reth.address;
+    const uint32_t key = net_packet_aside(packet)->reth.rkey;
     nic__consume(nic, packet);
     if (verdict != NIC_VERDICT_OK) {
         nic__reject(nic, qp, verdict, sent_ps);
@@ -103,6 +104,7 @@ void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         .next_psn = qp->expected_psn,
         .address = address,
         .left_bytes = length,
+        .key = key,
         .msn = ++qp->msn,
     };
     qp->expected_psn += nic__packet_count(qp, length);
@@ -138,6 +140,7 @@ bool nic__read_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t ps
         .next_psn = psn,
         .address = aside->reth.address,
         .left_bytes = length,
+        .key = aside->reth.rkey,
         .msn = qp->msn,
         .retransmission = true,
     };

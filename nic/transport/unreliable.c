@@ -5,7 +5,7 @@
 // UC delivers whole messages only: a PSN that is not the expected one ends the message being
 // received, and the next FIRST or ONLY starts over from its PSN (IBA vol. 1, 9.8.2). The receive of
 // an unfinished message serves the next one. UD checks its Q_Key (9.8.3); immediate data and
-// source come with the completion, the 40 bytes of GRH do not.
+// source come with the completion, and the 40 bytes of the GRH for queue pairs that want them.
 #include "nic/host/contents.h"
 #include "nic/host/packet_contents.h"
 #include "nic/host/packets.h"
@@ -20,6 +20,8 @@
 #include "nic/transport/finish.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/requester_internal.h"
+
+#include <string.h>
 
 static const nic_recv_wqe_t *posted_receive(nic_t *nic, nic_qp_t *qp)
 {
@@ -65,6 +67,7 @@ static bool begin_message(nic_qp_t *qp, const net_packet_t *packet, uint32_t ope
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     qp->rx_left_bytes = aside->reth.length;
     qp->rx_address = aside->reth.address;
+    qp->rx_key = aside->reth.rkey;
     return (qp->access & NIC_ACCESS_REMOTE_WRITE) != 0 &&
            nic__access_ok(qp->pd, aside->reth.rkey, aside->reth.address, aside->reth.length,
                           NIC_ACCESS_REMOTE_WRITE) &&
@@ -139,31 +142,65 @@ static void receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // -- UD
 
+#define GRH_BYTES 40u
+
+// Writes what a program sees of a datagram's header: an IPv6 header, or an IPv4 header in the last
+// 20 bytes (annex A17).
+static void write_header(nic_t *nic, const nic_qp_t *qp, const net_packet_t *packet)
+{
+    const net_t *const net = nic->host->node.net;
+    const nic_place_t place = nic__rx_place(qp, NIC_RX_SEND);
+    uint8_t header[GRH_BYTES] = {0};
+    uint8_t source[16];
+    uint8_t own[16];
+    net_interface_ip(net, packet->source, source);
+    net_interface_ip(net, nic->interface, own);
+    if (net_get_config(net)->ipv6) {
+        header[0] = 0x60;
+        memcpy(header + 8, source, 16);
+        memcpy(header + 24, own, 16);
+    } else {
+        header[20] = 0x45; // version and length of the header
+        header[29] = 17;   // UDP
+        memcpy(header + 32, source, 4);
+        memcpy(header + 36, own, 4);
+    }
+    for (uint32_t done = 0; done < GRH_BYTES;) {
+        const nic_sge_t piece = nic__first_piece(&place, done, GRH_BYTES - done);
+        nic_memory_write(&nic->host->memory, piece.addr, header + done, piece.length);
+        done += (uint32_t)piece.length;
+    }
+}
+
 void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK] |
                                (packet->solicited ? SOLICITED : 0u);
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t whole = IS_SEND | IS_FIRST | IS_LAST;
+    const uint32_t header_bytes = (qp->rx_flags & NIC_RX_GRH) != 0 ? GRH_BYTES : 0;
     const bool wanted = (operation & whole) == whole && aside->deth.qkey == qp->qkey &&
                         packet->payload_bytes <= qp->rx_mtu_bytes &&
-                        receive_usable(nic, qp, packet->payload_bytes);
+                        receive_usable(nic, qp, header_bytes + packet->payload_bytes);
     const nic_wc_t wc = {
         .status = NIC_WC_SUCCESS,
         .opcode = NIC_WC_RECV,
-        .byte_len = packet->payload_bytes,
+        .byte_len = header_bytes + packet->payload_bytes,
         .imm_data = (operation & HAS_IMM) != 0 ? aside->immediate : 0,
         .src_qp = aside->deth.source_qp,
         .src_interface = packet->source,
-        .wc_flags = nic__wc_flags(operation),
+        .wc_flags = nic__wc_flags(operation) | ((qp->rx_flags & NIC_RX_GRH) != 0 ? NIC_WC_GRH : 0u),
     };
     if (wanted && nic__keeps(nic, packet)) {
         const nic_place_t place = nic__rx_place(qp, NIC_RX_SEND);
-        nic__keep(nic, packet, &place, 0);
+        nic__keep(nic, packet, &place, header_bytes);
+    }
+    if (wanted && header_bytes != 0) {
+        write_header(nic, qp, packet);
     }
     nic__consume(nic, packet);
     if (wanted) {
-        nic__write_payload(nic, wc.byte_len);
+        nic__write_payload(nic, wc.byte_len - header_bytes);
         sim_progress(nic__node(nic));
         deliver(qp, &wc);
     }

@@ -8,6 +8,7 @@
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/region.h"
+#include "nic/transport/entry.h"
 
 nic_pd_t *nic_pd_alloc(nic_t *nic)
 {
@@ -70,6 +71,7 @@ void nic_mr_deregister(nic_mr_t *mr)
     nic_t *const nic = mr->pd->nic;
     const uint32_t index = mr->key >> 8;
     SIM_CHECK(index < nic->mr_count && nic->mrs[index] == mr);
+    nic__revoke(nic, mr->key);
     nic->mrs[index] = NULL;
     NIC_DEVICE(nic, mr_deregistered, nic, mr->key);
     nic__iommu_forget(nic, mr->pd->number, mr->address, mr->length_bytes);

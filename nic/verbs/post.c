@@ -118,6 +118,13 @@ static SIM_NOINLINE void nic__draws_post(const nic_qp_t *qp, uint64_t label)
     }
 }
 
+// Returns the Q_Key that a datagram carries: the QP's own if the high bit is set (IBA vol. 1,
+// 10.2.5).
+static uint32_t qkey_of(const nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    return (wr->ud.remote_qkey & UINT32_C(0x80000000)) != 0 ? qp->qkey : wr->ud.remote_qkey;
+}
+
 static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
 {
     uint64_t length_bytes = 0;
@@ -140,7 +147,7 @@ static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
                                    : wr->rdma.remote_addr,
         .length = (uint32_t)length_bytes,
         .lkey = sge->lkey,
-        .rkey = datagram ? wr->ud.remote_qkey : (atomic ? wr->atomic.rkey : wr->rdma.rkey),
+        .rkey = datagram ? qkey_of(qp, wr) : (atomic ? wr->atomic.rkey : wr->rdma.rkey),
         .immediate = wr->imm_data,
         .opcode = (uint8_t)wr->opcode,
         .flags = (uint8_t)((wr->send_flags & ~(NIC_WQE_HELD | NIC_WQE_LIST)) | qp->wqe_flags),

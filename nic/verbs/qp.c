@@ -76,6 +76,7 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     made->send_wr_max = attr->max_send_wr;
     made->recv_wr_max = attr->max_recv_wr;
     made->wqe_flags = attr->sq_sig_all ? NIC_SEND_SIGNALED : 0;
+    made->rx_flags = attr->grh ? NIC_RX_GRH : 0;
     made->srq = attr->srq;
     if (attr->srq != NULL) {
         SIM_CHECK(attr->srq->pd->nic == nic);

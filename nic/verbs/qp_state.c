@@ -48,7 +48,7 @@ static void reset(nic_qp_t *qp)
     qp->reads_outstanding = 0;
     qp->retries_used = qp->rnr_retries_used = 0;
     qp->rx_kind = NIC_RX_NONE;
-    qp->rx_flags = 0;
+    qp->rx_flags &= NIC_RX_GRH;
     qp->rx_bytes = qp->rx_left_bytes = qp->msn = 0;
     qp->queued_ack = NULL;
     qp->cnp_next_ps = qp->next_send_ps = 0;

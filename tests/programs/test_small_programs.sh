@@ -4,8 +4,9 @@
 # tests/programs/test_small_programs.sh - small programs in the style of public examples.
 #
 # Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times
-# of completions, a NIC that is connected to itself, forks with registered memory. Method: the compiler builds
-# the programs as a user would.
+# of completions, a NIC that is connected to itself, forks with registered memory, and regions that are
+# deregistered in the middle of messages, on the ideal NIC and the ConnectX-5 profile. Method: the compiler
+# builds the programs as a user would.
 set -eu
 . tests/script.sh
 
@@ -15,11 +16,13 @@ library=$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1
     exit 77
 }
 
-# pair NAME SERVER CLIENT: runs both programs; the client starts 1 ms later.
+# pair NAME SERVER CLIENT [NIC]: runs both programs, on the ideal NIC or another one; the client starts 1 ms
+# later.
 pair() {
     cat >"$work/$1.yaml" <<YAML
 topology:
   star: {hosts: 2}
+nic: {${4:-}}
 traffic:
   - programs:
       - {host: host0, command: "$2"}
@@ -30,11 +33,12 @@ YAML
     fail "$1: a program ended with another status than 0"
 }
 
-for program in refused datagrams alone; do
+for program in refused datagrams alone edges; do
     ${CC:-cc} -O1 -I. "tests/programs/$program.c" -o "$work/$program.bin" -libverbs 2>/dev/null || {
         echo "skipped: libibverbs-dev or a compiler is not there"
         exit 77
     }
     pair "$program" "$work/$program.bin" "$work/$program.bin host0"
 done
+pair detailed "$work/edges.bin" "$work/edges.bin host0" "model: detailed, profile: connectx-5"
 exit $((failures > 0))

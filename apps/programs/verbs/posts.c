@@ -32,8 +32,6 @@ struct checked {
 };
 typedef struct checked checked_t;
 
-#define GRH_BYTES 40u
-
 // Reads the record at `at`. Returns the bytes that it takes; 0: it is none.
 static uint32_t read_post(const app__program_t *program, uint32_t at, uint32_t end,
                           checked_t *checked)
@@ -131,35 +129,11 @@ static uint32_t post_sends(app__program_t *program, app__pr_qp_t *qp, checked_t 
     return error == SIM_OK ? count - good : count - (uint32_t)(bad == NULL ? 0 : bad - wrs);
 }
 
-// Takes the place of a datagram's header from the front of a receive. Its 40 bytes belong to the
-// process, but not to the payload.
-static void cut_header(app__pr_qp_t *qp, checked_t *checked)
-{
-    uint64_t at = 0;
-    if (checked->post.sge_count != 0 && checked->sges[0].length >= GRH_BYTES) {
-        at = checked->sges[0].addr;
-        checked->sges[0].addr += GRH_BYTES;
-        checked->sges[0].length -= GRH_BYTES;
-    }
-    if (qp->headers_count == qp->headers_capacity) {
-        const uint32_t capacity = qp->headers_capacity == 0 ? 16 : qp->headers_capacity * 2;
-        uint64_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
-        for (uint32_t i = 0; i < qp->headers_count; i++) {
-            ring[i] = qp->headers[(qp->headers_first + i) % qp->headers_capacity];
-        }
-        sim_free(qp->headers);
-        qp->headers = ring;
-        qp->headers_capacity = capacity;
-        qp->headers_first = 0;
-    }
-    qp->headers[(qp->headers_first + qp->headers_count++) % qp->headers_capacity] = at;
-}
-
 // Posts a receive. Returns false if it was refused.
 static bool post_receive(app__program_t *program, checked_t *checked)
 {
     nic_recv_wr_t wr = {.wr_id = checked->post.wr_id};
-    app__pr_qp_t *const qp = app__program_qp(program, checked->post.handle);
+    const app__pr_qp_t *const qp = app__program_qp(program, checked->post.handle);
     if (checked->post.kind == PROGRAM_SRQ_RECV) {
         const app__pr_srq_t *const srq = app__program_srq(program, checked->post.handle);
         set_places(checked, &wr.sge, &wr.sg_list, &wr.num_sge);
@@ -169,15 +143,8 @@ static bool post_receive(app__program_t *program, checked_t *checked)
     if (qp == NULL) {
         return false;
     }
-    if (qp->type == NIC_QPT_UD && qp->srq == 0) {
-        cut_header(qp, checked);
-    }
     set_places(checked, &wr.sge, &wr.sg_list, &wr.num_sge);
-    if (nic_post_recv(qp->qp, &wr) == SIM_OK) {
-        return true;
-    }
-    qp->headers_count -= qp->type == NIC_QPT_UD && qp->srq == 0 && qp->headers_count != 0;
-    return false;
+    return nic_post_recv(qp->qp, &wr) == SIM_OK;
 }
 
 // Lets the core come to the time at which the process made a post.

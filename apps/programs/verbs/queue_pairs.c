@@ -134,6 +134,7 @@ int app__program_create_qp(app__program_t *program, program_call_t *call)
         .max_recv_wr = wish->max_recv_wr,
         .srq = srq == NULL ? NULL : srq->srq,
         .sq_sig_all = wish->signal_all != 0,
+        .grh = qp->type == NIC_QPT_UD,
         .qp_num = next_number(program, nic_cq_nic(send_cq->cq)),
         .ctx = qp,
     };
@@ -167,9 +168,7 @@ void app__program_free_qp(app__program_t *program, app__pr_qp_t *qp)
     if (qp->srq != 0) {
         program->srqs[qp->srq - 1]->users--;
     }
-    sim_free(qp->headers);
     sim_free(qp->flows);
-    qp->headers = NULL;
     qp->flows = NULL;
 }
 
@@ -352,7 +351,6 @@ int app__program_modify_qp(app__program_t *program, program_call_t *call)
     }
     if (to == NIC_QPS_RESET) {
         qp->attr = (program_qp_t){0};
-        qp->headers_count = 0;
         qp->communicates = false;
     }
     qp->notes_drain = to == NIC_QPS_SQD && call->qp.draining != 0;
