@@ -96,6 +96,11 @@ static const program_host_t *host_with(const uint8_t address[16])
     return NULL;
 }
 
+bool names_is_host(const uint8_t address[16])
+{
+    return host_with(address) != NULL;
+}
+
 // Finds the address of a name or a number. Returns false if no host has the name.
 static bool resolve(const char *node, uint8_t address[16])
 {

@@ -17,4 +17,7 @@ socklen_t names_write(int domain, const program_name_t *name, struct sockaddr_st
 // Writes an address into room for *length bytes, as far as there is room, and its length.
 void names_put(int domain, const program_name_t *name, struct sockaddr *address, socklen_t *length);
 
+// Returns true if a host of the scenario has this address.
+bool names_is_host(const uint8_t address[16]);
+
 #endif // PROGRAMS_SOCKETS_NAMES_H

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "programs/sockets/names.h"
 #include "programs/verbs/objects.h"
 
 int verbs_resolve_peer(const struct ibv_ah_attr *attr, uint8_t gid[16])
@@ -29,9 +30,11 @@ PROGRAM_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_att
 {
     static uint32_t handles;
     verbs_ah_t *ah = calloc(1, sizeof *ah);
-    const int error = ah == NULL            ? ENOMEM
-                      : attr->port_num != 1 ? EINVAL
-                                            : verbs_resolve_peer(attr, ah->gid);
+    int error = ah == NULL            ? ENOMEM
+                : attr->port_num != 1 ? EINVAL
+                                      : verbs_resolve_peer(attr, ah->gid);
+    // The kernel looks for the peer's MAC address, and finds none.
+    error = error == 0 && !names_is_host(ah->gid) ? EHOSTUNREACH : error;
     if (error != 0) {
         free(ah);
         errno = error;

@@ -168,6 +168,10 @@ bool verbs_count_send(verbs_qp_t *qp, bool signaled);
 // InfiniBand, that of its LID. Returns EINVAL if the device cannot use the vector.
 int verbs_resolve_peer(const struct ibv_ah_attr *attr, uint8_t gid[16]);
 
+// Returns EINVAL for a payload that an operation cannot have: an atomic brings 8 bytes, a datagram
+// is one packet, and only what is sent can be inline.
+int verbs_check_payload(const verbs_qp_t *qp, uint32_t opcode, uint32_t flags, uint64_t bytes);
+
 // Copies the address of a peer into a record for UD. Returns EINVAL without an address handle.
 int verbs_put_peer(program_post_t *record, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey);
 

@@ -169,6 +169,27 @@ static int gather(const struct ibv_send_wr *wr, uint32_t most, uint8_t *payload,
     return 0;
 }
 
+int verbs_check_payload(const verbs_qp_t *qp, uint32_t opcode, uint32_t flags, uint64_t bytes)
+{
+    const bool atomic =
+        opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+    const bool fetches = atomic || opcode == IBV_WR_RDMA_READ;
+    const uint32_t mtu_bytes = turn_shared->devices[verbs_device_of(qp->base.context)].mtu_bytes;
+    return (atomic && bytes != 8) || (fetches && (flags & IBV_SEND_INLINE) != 0) ||
+                   (qp->base.qp_type == IBV_QPT_UD && bytes > mtu_bytes)
+               ? EINVAL
+               : 0;
+}
+
+static uint64_t sum_places(const struct ibv_send_wr *wr)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < wr->num_sge; i++) {
+        bytes += wr->sg_list[i].length;
+    }
+    return bytes;
+}
+
 static int post_one(verbs_qp_t *qp, const struct ibv_send_wr *wr)
 {
     if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge) {
@@ -183,6 +204,8 @@ static int post_one(verbs_qp_t *qp, const struct ibv_send_wr *wr)
                              .wr_id = wr->wr_id};
     uint8_t payload[PROGRAM_INLINE_MAX];
     int error = check_opcode(qp, wr->opcode);
+    error =
+        error == 0 ? verbs_check_payload(qp, record.opcode, wr->send_flags, sum_places(wr)) : error;
     error = error == 0 ? fill_operands(&record, qp, wr) : error;
     if (error == 0 && inlined) {
         error = gather(wr, qp->cap.max_inline_data, payload, &record.inline_bytes);

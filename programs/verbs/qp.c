@@ -291,6 +291,7 @@ PROGRAM_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, 
     if ((mask & IBV_QP_STATE) != 0) {
         base->state = attr->qp_state;
         if (attr->qp_state == IBV_QPS_RESET) {
+            qp->attr = (struct ibv_qp_attr){0};
             verbs_reset_queues(qp);
         }
     }

@@ -19,12 +19,22 @@ static void set_error(verbs_builder_t *builder, int error)
 }
 
 // Appends the request that was built last to the others.
-static void close_last(verbs_builder_t *builder)
+static void close_last(const verbs_qp_t *qp)
 {
+    verbs_builder_t *builder = qp->builder;
+    uint64_t payload_bytes = builder->last.inline_bytes;
     if (!builder->open) {
         return;
     }
     builder->open = false;
+    for (uint32_t i = 0; i < builder->last.sge_count; i++) {
+        payload_bytes += builder->sges[i].length;
+    }
+    const int error =
+        verbs_check_payload(qp, builder->last.opcode, builder->last.flags, payload_bytes);
+    if (error != 0) {
+        set_error(builder, error);
+    }
     const bool inlined = (builder->last.flags & IBV_SEND_INLINE) != 0;
     const void *rest = inlined ? (const void *)builder->payload : builder->sges;
     const size_t rest_bytes =
@@ -78,7 +88,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
     if (!turn_enter("ibv_wr_complete")) {
         return ENODEV;
     }
-    close_last(builder);
+    close_last(qp);
     int error = builder->error;
     error = error == 0 && qp->base.state < IBV_QPS_RTS ? EINVAL : error;
     error = error == 0 ? check_room(qp) : error;
@@ -103,7 +113,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 static program_post_t *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
     verbs_builder_t *builder = builder_of(ex);
-    close_last(builder);
+    close_last((const verbs_qp_t *)(const void *)ex);
     builder->open = true;
     builder->last = (program_post_t){.kind = PROGRAM_SEND,
                                      .handle = ex->qp_base.handle,
