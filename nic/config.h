@@ -94,7 +94,7 @@ typedef struct nic_host_config {
     char *iommu_deny; // "none", or a list of ADDRESS+BYTES
 } nic_host_config_t;
 
-// Who posts the work requests of applications that have no cores of their own, and polls for them.
+// The processor that posts work requests and polls, for applications that have no own cores.
 typedef enum nic_posting {
     NIC_POSTING_FREE,  // takes no time
     NIC_POSTING_GPU,   // threads of a GPU: WQEs and CQEs lie in GPU memory

@@ -52,6 +52,45 @@ list() {
     done
 }
 
+# sweep_figure NAME FOLDER: writes data.csv and figure.json as scripts of studies do (study_lib.sh), for
+# programs that draw: x is the last parameter, the others name the curve.
+sweep_figure() {
+    awk -F, -v name="$1" -v about="$2/figure.json" '
+        # A column is named by the end of its path, and by more of it where that alone says too little.
+        function short(path, parts, n) {
+            n = split(path, parts, ".")
+            if (n > 1 && parts[n] == "mean") return parts[n - 1]
+            if (n > 1 && (parts[n] ~ /^(max|min|p[0-9]+)$/ || parts[n] in seen)) {
+                return parts[n - 1] "_" parts[n]
+            }
+            return parts[n]
+        }
+        NR == 1 {
+            for (i = 1; i <= NF; i++) at[$i] = i
+            last = at["runs"] - 1
+            printf "curve,x"
+            for (i = at["failed"] + 1; i <= NF; i++) {
+                if ($i ~ /_ci95$/) continue
+                column[++count] = i
+                title = short($i)
+                seen[title] = 1
+                printf ",%s", title
+                list = list (count > 1 ? ", " : "") "\"" title "\""
+            }
+            print ""
+            printf "{\"kind\": \"lines\", \"x_label\": \"%s\", \"x\": 1, ", $last >about
+            printf "\"columns\": [%s]}\n", list >about
+            next
+        }
+        {
+            curve = ""
+            for (i = 2; i < last; i++) curve = curve (i > 2 ? " " : "") $i
+            printf "%s,%s", (curve == "" ? name : curve), $last
+            for (i = 1; i <= count; i++) printf ",%s", ($column[i] == "" ? "-" : $column[i])
+            print ""
+        }' "$2/points.csv" >"$2/data.csv"
+}
+
 # run_sweep FILE FOLDER: runs a sweep, prints its points and draws them
 run_sweep() {
     local set=() line program=${ROCESIM:-$here/../../build/release/rocesim}
@@ -63,6 +102,7 @@ run_sweep() {
     mkdir -p "$(dirname "$2")"
     "$program" sweep "$1" -o "$2" --quiet "${set[@]}" || return 1
     cat "$2/points.csv"
+    sweep_figure "$(basename "$2")" "$2" || return 1
     command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     "$program" plot "$2" -o "$2/figure.svg"
 }

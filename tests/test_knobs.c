@@ -510,7 +510,8 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
 
 // Beginnings of paths of attributes that change no run by themselves, or none of these runs.
 static const char *const exceptions[] = {
-    "nic.profile",             // these two: tests/test_knobs_detailed.c
+    "nic.profile",             // these three: tests/test_knobs_detailed.c
+    "nic.posting",             //
     "nic.cache.",              // tests/test_knobs_cache.c
     "nic.detailed.",           //
     "nic.host.",               // tests/test_knobs_host.c

@@ -329,7 +329,7 @@ static sim_err_t create(const app_context_t *context, const void *config_void, a
     X(time_us, REAL, "us", true, "time from the start to the last arrival of a message") \
     X(gbytes_per_s, REAL, "GB/s", true, "payload of all messages divided by that time") \
     X(latency_us, TIMES, "us", true, "time from the call that sends a message to its arrival")
-// What an accelerator sent and received.
+// Bytes that an accelerator sent and received.
 #define SHARE_ROWS(X) \
     X(host, STRING, "", false, "name of the host of the accelerator") \
     X(accelerator, U64, "", false, "number of the accelerator in its host, from 0") \

@@ -46,7 +46,7 @@ uint64_t cli_headroom_reserve_bytes(const cli_port_needs_t *needs)
 
 // Returns the largest sum of cells of frames that together take at most time_bytes of link time.
 //
-// Of frames with k cells, the smallest fit best. So this is a knapsack with one item for each k.
+// The smallest frames with k cells fit best. So this is a knapsack with one item for each k.
 // With a capacity of more than the product of the best item's weight and the largest weight, the
 // best item is part of the solution, which leaves a capacity that a table has room for.
 static uint64_t most_cells_bytes(const cli_port_needs_t *needs, uint32_t least_bytes,

@@ -77,7 +77,7 @@ char *import_name_of_file(const char *path)
             break;
         }
     }
-    // Of leaf1/config_db.json, the folder has the name.
+    // leaf1/config_db.json has its name from the folder.
     char *const folder = part_of(path, true);
     bool is_general = false;
     for (size_t i = 0; i < SIM_COUNT_OF(general); i++) {

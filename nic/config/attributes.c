@@ -300,7 +300,7 @@ static const sim_attr_t attrs[] = {
              .help = "the card whose constants a detailed NIC has where nic.detailed does not say"),
     SIM_ATTR("nic.posting", ENUM, nic_config_t, posting,
              .default_text = "free", .choices = "free|gpu|proxy",
-             .help = "who posts and polls for applications without cores of their own (flows, "
+             .help = "processor that posts and polls for applications without own cores (flows, "
                      "collectives, workloads); free: it takes no time; gpu: threads of a GPU, with "
                      "WQEs and CQEs in its memory; proxy: a core that a GPU asks; gpu and proxy "
                      "need nic.model detailed"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/remote/ssh.c - the command ssh of simulated hosts: runs a command on another one.
 //
-// It knows the command line of OpenSSH's ssh. Nobody logs in, and nothing is encrypted.
+// This program knows the command line of OpenSSH's ssh. Nobody logs in, and nothing is encrypted.
 
 #include <errno.h>
 #include <netdb.h>

@@ -391,9 +391,9 @@ const steps = {
         await go(ada, "edit/study/cache%2Fskew");
         await picture(ada, "study-order");
         await accessible(ada, "study");
-        const skews = ada.getByLabel("exponents of Zipf's law");
-        check((await skews.getAttribute("placeholder")) === "0 1.2", "a parameter shows the values that it takes");
-        await skews.fill("0 0.5 1");
+        const skews = ada.getByLabel("exponent of Zipf's law");
+        check((await skews.getAttribute("placeholder")) === "0, 1.2", "a parameter shows the values that it takes");
+        await skews.fill("0, 0.5, 1");
         await ada.getByRole("button", { name: "Add an attribute" }).click();
         await ada.getByLabel("Attribute", { exact: true }).fill("nic.mtu");
         await ada.getByLabel("Value", { exact: true }).fill("1024");
@@ -402,7 +402,7 @@ const steps = {
         await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
         await ada.waitForSelector(".figures .u-over");
         check((await ada.locator(".figures h3").allTextContents()).join().includes("hit rate of L1"), "its figures have readable names");
-        check((await ada.locator(".figures .u-over").count()) === 3, "the page draws each panel");
+        check((await ada.locator(".figures .u-over").count()) === 4, "the page draws each panel");
         await ada.waitForSelector(".grid-row");
         check((await ada.locator(".grid-row").count()) === 3, "its table has a row for each value of the parameter");
         check((await text_of(ada, ".view-head")).includes("nic.mtu=1024"), "its settings are told");
@@ -412,11 +412,11 @@ const steps = {
         await accessible(ada, "study's result");
         await ada.getByRole("link", { name: "Compare the runs" }).click();
         // The rows of the page before may stand for a moment.
-        const processed = () => document.querySelector(".grid-row")?.textContent.includes("cache/skew lru-0");
+        const processed = () => document.querySelector(".grid-row")?.textContent.includes("cache/skew p1-s1");
         await ada.waitForFunction(processed);
         await picture(ada, "study-runs");
         // Each lookup of a cache is answered by one tier.
-        const made = await ada.evaluate(async () => (await (await fetch("api/v1/runs?search=lru-0")).json()).runs[0].id);
+        const made = await ada.evaluate(async () => (await (await fetch("api/v1/runs?search=p1-s1")).json()).runs[0].id);
         await go(ada, `run/${made}`);
         await ada.waitForSelector(".bars-place svg");
         const told = await ada.locator(".bars-place").first().getAttribute("aria-label");

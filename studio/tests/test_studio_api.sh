@@ -172,7 +172,7 @@ expect 422 POST runs '{"name":"no","library":"quickstart","grid":{"traffic[0].in
 grep -q 'host99' "$work/answer" || fail "a wrong host of a grid: $(cat "$work/answer")"
 expect 422 POST runs '{"name":"no","study":"cache/skew","quick":true,"set":["nic.mtuu=1024"]}'
 grep -q "did you mean 'mtu'" "$work/answer" || fail "a wrong attribute of a study: $(cat "$work/answer")"
-expect 422 POST runs '{"name":"no","study":"cache/skew","quick":true,"set":["policies=lru nothing"]}'
+expect 422 POST runs '{"name":"no","study":"cache/skew","quick":true,"set":["policy=lru, nothing"]}'
 grep -q 'no policy .*nothing' "$work/answer" || fail "a wrong value of a study: $(cat "$work/answer")"
 # The estimate has the disk, and its memory is not that of the server, which checks passwords.
 expect 200 POST check '{"library":"quickstart"}'
@@ -307,26 +307,26 @@ until_state "$study" done
 group=$(field group)
 expect 200 GET "runs/$study/files/result/skew/figure.svg"
 expect 200 GET "runs?group=$group"
-grep -q '"total":3' "$work/answer" && grep -q '"name":"cache/skew lru-1.2"' "$work/answer" ||
+grep -q '"total":3' "$work/answer" && grep -q '"name":"cache/skew p2-s1"' "$work/answer" ||
     fail "runs of a study: $(cat "$work/answer")"
 made=$((study + 1))
-cmp -s "$data/runs/$study/result/skew/lru-0/summary.json" "$data/runs/$made/result/summary.json" ||
+cmp -s "$data/runs/$study/result/skew/runs/p1-s1/summary.json" "$data/runs/$made/result/summary.json" ||
     fail "the results of a run that a study made"
 until_imported "$made"
 expect 409 GET "runs/$study/tables"
 # Its parameters and attributes of its scenarios have other values, and what is neither is refused.
 expect 200 GET 'library/cache/skew?kind=study'
-grep -q '"parameters":\[{"name":"policies","quick":"lru",.*{"name":"skews","quick":"0 1.2"' "$work/answer" ||
+grep -q '"parameters":\[{"name":"policy","quick":"lru",.*{"name":"skew","quick":"0, 1.2"' "$work/answer" ||
     fail "parameters of a study: $(tail -c 300 "$work/answer")"
-expect 400 POST runs '{"name":"no","study":"cache/skew","set":["skews=$(id)"]}'
-expect 400 POST runs '{"name":"no","study":"cache/skew","set":["skews="]}'
+expect 400 POST runs '{"name":"no","study":"cache/skew","set":["skew=$(id)"]}'
+expect 400 POST runs '{"name":"no","study":"cache/skew","set":["skew="]}'
 expect 400 POST runs '{"name":"no","study":"cache/skew","seeds":[1]}'
-expect 201 POST runs '{"name":"set","study":"cache/skew","quick":true,"set":["skews=0.5","nic.mtu=2048"]}'
+expect 201 POST runs '{"name":"set","study":"cache/skew","quick":true,"set":["skew=0.5","nic.mtu=2048"]}'
 study=$(field id)
 until_state "$study" done
 [ "$(cut -d, -f 1,2 "$data/runs/$study/result/skew/data.csv")" = "curve,x
 lru,0.5" ] || fail "rows of a study with settings: $(cat "$data/runs/$study/result/skew/data.csv")"
-grep -q 'mtu: 2KiB' "$data/runs/$study/result/skew/lru-0.5/scenario.yaml" || fail "an attribute of a study"
+grep -q 'mtu: 2KiB' "$data/runs/$study/result/skew/runs/p1-s1/scenario.yaml" || fail "an attribute of a study"
 # A study that is ended takes its simulation with it.
 expect 201 POST runs '{"name":"long","study":"papers/fat-tree/run"}'
 study=$(field id)

@@ -90,7 +90,7 @@ for path in glob.glob("apps/**/*.c", recursive=True):
 for path in glob.glob("studio/server/**/*.c", recursive=True):
     wanted |= {text for text in arguments(path, "studio_response_error") if " " in text.strip()}
 schema = json.load(open(sys.argv[1]))
-# What the numbers of a run and of its NICs mean.
+# Meanings of the numbers of a run and of its NICs.
 for part in ["properties", "nics_by_part"]:
     wanted |= set(helps(schema["summary"][part]))
 for page in schema["pages"]:

@@ -109,6 +109,7 @@ static void add_sweep(studio_library_t *library, const char *name, char *text)
                (studio__entry_t){
                    .name = sim_strdup(name),
                    .is_study = true,
+                   .is_sweep = true,
                    .title = sim_strdup(name),
                    .question = title_of(text, name),
                    .text = text,

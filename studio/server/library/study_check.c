@@ -8,6 +8,7 @@
 #include "studio/server/store/folder.h"
 
 #include "world/world.h"
+#include "world/yaml_tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -36,37 +37,143 @@ static void write_verdict(const char *text)
     sim_free(path);
 }
 
-int studio_trial_main(const char *const *arguments)
+// A command line: `run FILE` or `sweep FILE` with options, of which settings and --quick matter.
+typedef struct trial {
+    const char *command;
+    const char *file;
+    const char *settings[SETTINGS_MAX];
+    size_t count;
+    bool quick;
+} trial_t;
+
+static trial_t read_trial(const char *const *arguments)
 {
-    world_override_t overrides[SETTINGS_MAX];
-    size_t count = 0;
-    const char *file = NULL;
-    for (size_t i = 0; arguments[i] != NULL; i++) {
+    trial_t trial = {.command = arguments[0]};
+    for (size_t i = 1; arguments[0] != NULL && arguments[i] != NULL; i++) {
         const bool set = strcmp(arguments[i], "--set") == 0;
         const bool takes = set || strcmp(arguments[i], "-o") == 0;
         if (takes && arguments[i + 1] == NULL) {
             break;
         }
-        if (set && count < SETTINGS_MAX) {
-            overrides[count++] =
-                (world_override_t){.shown = arguments[i + 1], .text = arguments[i + 1]};
-        } else if (i > 0 && arguments[i][0] != '-' && file == NULL) {
-            file = arguments[i];
+        if (set && trial.count < SETTINGS_MAX) {
+            trial.settings[trial.count++] = arguments[i + 1];
+        } else if (strcmp(arguments[i], "--quick") == 0) {
+            trial.quick = true;
+        } else if (arguments[i][0] != '-' && trial.file == NULL) {
+            trial.file = arguments[i];
         }
         i += takes;
     }
+    return trial;
+}
+
+// Builds a scenario with settings.
+static sim_err_t try_run(const char *file, const char *const *settings, size_t count,
+                         world_error_t *error)
+{
+    world_override_t *const overrides = sim_alloc_array(count + 1, sizeof(*overrides));
+    for (size_t i = 0; i < count; i++) {
+        overrides[i] = (world_override_t){.shown = settings[i], .text = settings[i]};
+    }
     world_scenario_t *scenario = NULL;
     world_t *world = NULL;
-    world_error_t error = {.text = ""};
-    // Other commands cannot be tried.
-    if (arguments[0] != NULL && strcmp(arguments[0], "run") == 0 && file != NULL &&
-        world_scenario_load(NULL, file, overrides, count, &scenario, &error) == SIM_OK &&
-        world_create(scenario, WORLD_BUILD_ALL, &world, &error) == SIM_OK) {
-        error.text[0] = '\0';
-    }
-    write_verdict(error.text);
+    sim_err_t result = world_scenario_load(NULL, file, overrides, count, &scenario, error);
+    result = result == SIM_OK ? world_create(scenario, WORLD_BUILD_ALL, &world, error) : result;
     world_destroy(world);
     world_scenario_destroy(scenario);
+    sim_free(overrides);
+    return result;
+}
+
+// Adds the settings of a sweep's mapping, with the first value of each list; no other structure.
+static size_t add_settings(const world_tree_t *map, char **settings, size_t count)
+{
+    for (size_t i = 0; map != NULL && map->kind == WORLD_TREE_MAP && i < map->count; i++) {
+        const world_tree_t *value = map->entries[i].value;
+        if (value->kind == WORLD_TREE_LIST && value->count > 0) {
+            value = value->entries[0].value;
+        }
+        if (value->kind == WORLD_TREE_SCALAR && count < SETTINGS_MAX) {
+            settings[count++] = sim_format("%s=%s", map->entries[i].key->text, value->text);
+        }
+    }
+    return count;
+}
+
+// Builds the first point of a sweep, and points with each value that a setting gives to a parameter
+// of its grid. The variants are left out.
+static sim_err_t try_points(const trial_t *trial, const char *scenario, const world_tree_t *sweep,
+                            world_error_t *error)
+{
+    const world_tree_t *const quick = trial->quick ? world_tree_value(sweep, "quick") : NULL;
+    const world_tree_t *const maps[] = {
+        world_tree_value(sweep, "set"),
+        quick != NULL ? world_tree_value(quick, "set") : NULL,
+        world_tree_value(sweep, "grid"),
+        quick != NULL ? world_tree_value(quick, "grid") : NULL,
+    };
+    char *settings[2 * SETTINGS_MAX] = {NULL};
+    size_t own = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(maps); i++) {
+        own = add_settings(maps[i], settings, own);
+    }
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < trial->count && result == SIM_OK; i++) {
+        const char *const text = trial->settings[i];
+        char *const name = sim_format("%.*s", (int)strcspn(text, "="), text);
+        const char *value = text + strlen(name) + 1;
+        const bool listed = maps[2] != NULL && world_tree_find(maps[2], name) != NULL;
+        while (result == SIM_OK && *value != '\0') {
+            value += strspn(value, listed ? " ,[]" : "");
+            const size_t length = listed ? strcspn(value, ",]") : strlen(value);
+            if (length > 0) {
+                settings[own] = sim_format("%s=%.*s", name, (int)length, value);
+                result = try_run(scenario, (const char *const *)settings, own + 1, error);
+                sim_free(settings[own]);
+            }
+            value += length;
+        }
+        sim_free(name);
+    }
+    if (result == SIM_OK && trial->count == 0) {
+        result = try_run(scenario, (const char *const *)settings, own, error);
+    }
+    for (size_t i = 0; i < own; i++) {
+        sim_free(settings[i]);
+    }
+    return result;
+}
+
+static sim_err_t try_sweep(const trial_t *trial, world_error_t *error)
+{
+    world_document_t *const document = world_document_create();
+    world_tree_t *sweep = NULL;
+    sim_err_t result = world_yaml_read(document, trial->file, &sweep, error);
+    const world_tree_t *const base = result == SIM_OK && sweep->kind == WORLD_TREE_MAP
+                                         ? world_tree_value(sweep, "scenario")
+                                         : NULL;
+    if (base != NULL && base->kind == WORLD_TREE_SCALAR) {
+        const char *const slash = strrchr(trial->file, '/');
+        char *const scenario = sim_format(
+            "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - trial->file), trial->file, base->text);
+        result = try_points(trial, scenario, sweep, error);
+        sim_free(scenario);
+    }
+    world_document_destroy(document);
+    return result;
+}
+
+int studio_trial_main(const char *const *arguments)
+{
+    const trial_t trial = read_trial(arguments);
+    world_error_t error = {.text = ""};
+    sim_err_t result = SIM_OK; // other commands cannot be tried
+    if (trial.file != NULL && strcmp(trial.command, "run") == 0) {
+        result = try_run(trial.file, trial.settings, trial.count, &error);
+    } else if (trial.file != NULL && strcmp(trial.command, "sweep") == 0) {
+        result = try_sweep(&trial, &error);
+    }
+    write_verdict(result == SIM_OK ? "" : error.text);
     return 1; // ends the script
 }
 

@@ -195,11 +195,13 @@ static char *result_of(const studio_t *studio, int64_t run, const char *path)
 static char *name_of(const char *study, const char *path)
 {
     const char *const slash = strchr(path, '/');
+    const char *const inside = slash == NULL ? path : slash + 1;
+    static const char runs[] = "runs/"; // of a sweep
     // The script's place is "herd/skew/run"; people know the study as "herd/skew".
     const size_t length = strlen(study);
     const bool inner = length > 4 && strcmp(study + length - 4, "/run") == 0;
     return sim_format("%.*s %s", (int)(inner ? length - 4 : length), study,
-                      slash == NULL ? path : slash + 1);
+                      inside + (strncmp(inside, runs, strlen(runs)) == 0 ? strlen(runs) : 0));
 }
 
 // Returns the label of a run that a study made, from the study's own.

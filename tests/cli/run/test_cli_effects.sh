@@ -51,7 +51,7 @@ expect() {
     [ "${found% }" = "$paths" ] || fail "$*: notes of '${found% }', expected '$paths'"
 }
 
-# What a parameter can choose, by the path of a link or in a part of the scenario, is on offer, too.
+# Settings that a parameter can choose, by the path of a link or in a part of the scenario, is on offer, too.
 cat >"$work/choice.yaml" <<'END'
 until: 50us
 parameters:

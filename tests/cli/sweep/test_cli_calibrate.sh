@@ -118,7 +118,7 @@ grep -q 'wrong.yaml:1:.*origin' "$work/said" || fail "$(cat "$work/said")"
 
 # With a plug-in, the plan may name its parts.
 sed 's/^scenario: base.yaml$/&\nset: {nic.congestion-control: halve}/' "$work/plan.yaml" >"$work/with.yaml"
-XDG_CACHE_HOME=$work/cache rocesim calibrate "$work/with.yaml" --plugin examples/plugins/halve.c \
+XDG_CACHE_HOME=$work/cache "$ROCESIM" calibrate "$work/with.yaml" --plugin examples/plugins/halve.c \
     >"$work/said" 2>&1 || fail "--plugin: $(cat "$work/said")"
 
 exit $((failures > 0))

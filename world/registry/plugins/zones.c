@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/plugins/zones.c - looks behind the states of plug-ins' parts.
 //
-// Such a part gets a table of operations with a larger state: the zone behind the plug-in's state
-// stays zero. Each operation that a packet causes calls the plug-in's, and then looks at the zone.
-// guard.c does the same for congestion controls, which it checks further.
+// A part with an own state gets a table of operations with a larger state: the zone behind the
+// plug-in's state stays zero. Each operation that a packet causes calls the plug-in's, and then
+// looks at the zone. guard.c does the same for congestion controls, which it checks further.
 #include "world/registry/plugins/zones.h"
 
 #include "net/models.h"

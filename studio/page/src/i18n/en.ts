@@ -269,7 +269,8 @@ export const en = {
         made: (n: number) => `The study made ${plural(n, "run")}.`,
         see_runs: "Show the runs",
         compare: "Compare the runs",
-        parameters_hint: "Separate values with spaces. An empty field keeps the values that it shows.",
+        parameters_hint:
+            "Separate values as those in the field: with spaces or commas. An empty field keeps these values.",
         attributes: "Attributes of its scenarios",
         attribute: "Attribute",
         value: "Value",

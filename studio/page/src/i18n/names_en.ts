@@ -84,8 +84,8 @@ export const names_en = {
     } as Record<string, string>,
     // Parameters of studies.
     parameters: {
-        policies: "policies of the cache",
-        skews: "exponents of Zipf's law",
+        policy: "policy of the cache",
+        skew: "exponent of Zipf's law",
         entries: "entries of L1",
         "l2-sizes": "sizes of L2",
         depths: "operations at a time",

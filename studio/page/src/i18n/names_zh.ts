@@ -83,8 +83,8 @@ export const names_zh: Names = {
         x: "x",
     },
     parameters: {
-        policies: "缓存策略",
-        skews: "Zipf 分布的指数",
+        policy: "缓存策略",
+        skew: "Zipf 分布的指数",
         entries: "L1 的条目数",
         "l2-sizes": "L2 的大小",
         depths: "同时进行的操作数",

@@ -266,7 +266,7 @@ export const zh: Dictionary = {
         made: (n) => `该研究产生了 ${n_of(n)} 个运行。`,
         see_runs: "查看运行",
         compare: "比较运行",
-        parameters_hint: "多个值用空格分隔。留空则使用框中显示的值。",
+        parameters_hint: "多个值的分隔方式与框中显示的值相同：用空格或逗号。留空则使用框中显示的值。",
         attributes: "其场景的属性",
         attribute: "属性",
         value: "值",

@@ -11,7 +11,7 @@ import { plain_table } from "../../ui/table";
 
 const rows_max = 100;
 
-// What is grouped, and what choosing a group means.
+// A group and the meaning of choosing it.
 export interface Grouping {
     title: string;
     by: [column: string, title: string][];

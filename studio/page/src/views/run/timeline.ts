@@ -206,7 +206,7 @@ class TimelineTab {
             this.has.has("flows") ? ask("flows", flow_columns, flows_max, "", "start_ns") : none,
             this.has.has("events") ? ask("events", event_columns, events_max, where, "time_ns", true) : none,
         ]);
-        // Of many flows, those that lasted longest are drawn, and those without an end.
+        // The longest of many flows are drawn, and those without an end.
         const thinned = flows.matched > flows.rows.length;
         if (thinned) {
             const [open, ended] = ['status != "success"', 'status = "success"'];
