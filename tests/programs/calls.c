@@ -410,7 +410,7 @@ static void try_others(void)
     EXPECT(child != NULL && pclose(child) == 0);
     // NOLINTNEXTLINE(cert-env33-c)
     EXPECT(system("exit 2") == 2 << 8);
-    EXPECT(socket(AF_INET, SOCK_DGRAM, 0) == -1 && errno == EPROTONOSUPPORT);
+    EXPECT(socket(AF_INET, SOCK_RAW, 0) == -1 && errno == EPROTONOSUPPORT);
     for (int i = 3; i < 2000; i++) {
         if (i != line && i != context->async_fd) {
             close(i); // among them the library's own
