@@ -12,7 +12,7 @@
 typedef struct studio__entry {
     char *name; // path below the folder: "cache/zipf"
     bool is_study;
-    bool is_sweep; // a study that is a sweep, not a script
+    bool is_sweep;  // a study that is a sweep, not a script
     char *title;    // first line of its comment, or its name
     char *question; // its "description:", or the text behind a study's name; "": none
     char *text;
