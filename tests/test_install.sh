@@ -30,11 +30,13 @@ PKG_CONFIG_PATH=$(dirname "$(find "$scratch/root" -name rocesim.pc)")
 export PKG_CONFIG_PATH
 
 cd "$scratch"
+# Programs with MPI need its compiler (tests/programs/test_programs_mpi.sh).
+mapfile -t examples < <(ls "$root"/examples/*.c | grep -v /mpi_)
 # All examples compile; those below, of each library and each language, are linked and run, too (the long form
 # links all; examples/ does so where they lie).
 # shellcheck disable=SC2046 # a list of flags
-cc -std=c11 -D_DEFAULT_SOURCE -fsyntax-only "$root"/examples/*.c $(pkg-config --cflags rocesim-results)
-for source in ${TEST_LONG:+"$root"/examples/*.c}; do
+cc -std=c11 -D_DEFAULT_SOURCE -fsyntax-only "${examples[@]}" $(pkg-config --cflags rocesim-results)
+for source in ${TEST_LONG:+"${examples[@]}"}; do
     # shellcheck disable=SC2046 # a list of flags
     cc -std=c11 -D_DEFAULT_SOURCE "$source" $(pkg-config --cflags --libs rocesim-results) -o example
     ./example >/dev/null
