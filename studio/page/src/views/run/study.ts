@@ -195,6 +195,11 @@ export function study_tab(scope: Scope, run: Run): Child {
         const tables = await Promise.all(
             own
                 .filter((path) => /table\.txt$|\.csv$/.test(path))
+                // The points of a sweep are in data.csv, too, and its runs in the list of runs.
+                .filter(
+                    (path) =>
+                        !/\/(points|runs)\.csv$/.test(path) || !own.includes(path.replace(/\w+\.csv$/, "data.csv")),
+                )
                 .slice(0, 12)
                 .map((path) => table_of(scope, run, path)),
         );
