@@ -432,13 +432,14 @@ static json_t *profile_of(const kind_t *kind, const net_switch_config_t *config)
 static void add_profile(headroom_t *headroom, const world_t *world, const net_node_t *node,
                         uint32_t p, size_t length, json_t *profiles)
 {
-    size_t worst_k = 0;
-    for (size_t r = 0; r < headroom->response_count; r++) {
+    const kind_t first = port_kind(headroom, world, node, p, length, 0);
+    size_t worst_k = kind_of(headroom, &first);
+    for (size_t r = 1; r < headroom->response_count; r++) {
         const kind_t kind = port_kind(headroom, world, node, p, length, r);
         const size_t k = kind_of(headroom, &kind);
-        const bool needs_more =
-            headroom->kinds[k].least_bytes > headroom->kinds[worst_k].least_bytes;
-        worst_k = r == 0 || needs_more ? k : worst_k;
+        if (headroom->kinds[k].least_bytes > headroom->kinds[worst_k].least_bytes) {
+            worst_k = k;
+        }
     }
     const kind_t *const worst = &headroom->kinds[worst_k];
     char *const name = sim_format("pg_lossless_%" PRIu64 "_%.4gm_profile",
