@@ -190,6 +190,7 @@ sim_err_t cli_live_begin(const cli_args_t *args, const world_t *world, cli_live_
         const char *where = NULL;
         place_t *const place = &made->places[made->count];
         place->ops = find_target(args->live[i], &where);
+        SIM_CHECK(place->ops != NULL); // cli_live_check has found it
         result = place->ops->open(world, where, &place->target, error);
         made->count += result == SIM_OK;
     }
