@@ -92,8 +92,8 @@ static const sim_attr_t shared_attrs[] = {
                      "first NIC of the network, 2 for the second; packets stay those of RoCE v2"),
     SIM_ATTR("programs.huge-pages", BOOL, app_programs_config_t, huge_pages,
              .default_text = "on",
-             .help = "whether hosts have huge pages: a segment with SHM_HUGETLB is given, and lies "
-                     "at a multiple of 2 MiB; if off, it is refused with ENOMEM"),
+             .help = "whether hosts have huge pages: a segment with SHM_HUGETLB is given and begins at a "
+                     "multiple of 2 MiB; off: the segment is refused with ENOMEM"),
     SIM_ATTR("programs.cores", COUNT, app_programs_config_t, cores,
              .default_text = "64", .min_text = "1", .max_text = "1024",
              .help = "number of cores of each host, as programs see it, and maximum number of "

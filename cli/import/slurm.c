@@ -21,8 +21,8 @@ static const import_key_t keys[] = {
     {"topology.conf", "LinkSpeed", IMPORT_IGNORED, "the manual gives no unit"},
     {"topology.conf", "BlockName", IMPORT_ASSUMED, "a block is a switch, and all blocks have a link to one more switch"},
     {"topology.conf", "BlockSizes", IMPORT_IGNORED, "it is about the placement of jobs"},
-    {"topology.yaml", "switch, children, nodes", IMPORT_BECAME, "as SwitchName, Switches and Nodes of topology.conf"},
-    {"topology.yaml", "block, nodes", IMPORT_ASSUMED, "as BlockName and Nodes of topology.conf"},
+    {"topology.yaml", "switch, children, nodes", IMPORT_BECAME, "a switch with its links, as SwitchName, Switches and Nodes are in topology.conf"},
+    {"topology.yaml", "block, nodes", IMPORT_ASSUMED, "a block is a switch, as BlockName is in topology.conf"},
     {"topology.yaml", "flat, ring, torus3d", IMPORT_IGNORED, "these have no switches"},
 };
 // clang-format on

@@ -40,6 +40,11 @@ typedef struct import_sonic_reader {
     world_error_t *error;
 } import_sonic_reader_t;
 
+// The functions of the format.
+bool import_sonic_is(const import_file_t *file);
+SIM_MUST_CHECK sim_err_t import_sonic_read(import_fabric_t *fabric, const import_file_t *file,
+                                           world_error_t *error);
+
 // Returns the text of a field of an entry; NULL: it has none.
 const char *import_sonic_field(const world_tree_t *fields, const char *field);
 // Returns a reference to another entry without the brackets and the table of older versions:

@@ -122,8 +122,8 @@ static void turn_port(const import_sonic_reader_t *reader, uint8_t to[IMPORT_MAP
     if (port->set.groups != 0 &&
         (port->set.lossless & ~classes_to(to[IMPORT_MAP_GROUP], port->set.groups)) != 0) {
         import_note(reader->fabric, IMPORT_ASSUMED, &port->place,
-                    "a lossless class whose priority group has no profile with headroom has that "
-                    "of the port's other classes");
+                    "a lossless class whose priority group has no profile with headroom has the "
+                    "headroom of the port's other classes");
     }
 }
 
@@ -169,9 +169,10 @@ sim_err_t import_sonic_use_maps(import_sonic_reader_t *reader)
         reader->weights[c] = queue < IMPORT_CLASSES ? weights[queue] : 0;
         for (uint32_t d = 0; d < c; d++) {
             if (to[IMPORT_MAP_QUEUE][d] == queue && reader->scheduler_count > 0) {
-                import_note(reader->fabric, IMPORT_ASSUMED, &reader->file->json->place,
-                            "traffic classes that share a queue of a switch have a queue each, of "
-                            "the same weight");
+                import_note(
+                    reader->fabric, IMPORT_ASSUMED, &reader->file->json->place,
+                    "traffic classes that share a queue of a switch have a queue each, and all "
+                    "these queues have one weight");
             }
         }
     }

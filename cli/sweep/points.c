@@ -161,7 +161,8 @@ static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world
         for (size_t i = 0; i < sweep->parameter_count; i++) {
             const world_tree_entry_t *const entry = world_tree_find(map, sweep->parameters[i]);
             if (entry == NULL) {
-                return world_tree_fail(map, "a point", "the same keys as the first", error);
+                return world_tree_fail(map, "a point", "a mapping with the same keys as the first",
+                                       error);
             }
             if (set_value(sweep, point, i, entry->value, error) != SIM_OK) {
                 return SIM_ERR_INVALID;

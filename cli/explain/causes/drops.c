@@ -115,8 +115,8 @@ static void find_headroom(explain_t *explain)
     finding->port = worst;
     finding->sentence =
         sim_format("headroom too small: PFC lost %" PRIu64
-                   " packet%s of lossless classes, since headroom was full, most often at port %s "
-                   "of %s, whose headroom is %s for each class%s%s",
+                   " packet%s of lossless classes, since headroom was full, most often at "
+                   "port %s of %s, whose headroom is %s for each class%s%s",
                    drops, sim_plural(drops), cli__explain_port_name(explain, worst),
                    port->node->sim.name, world_format_bytes(&bytes, limit),
                    pool == SIM_AUTO ? "" : ", out of a pool that all ports share of ",
