@@ -48,7 +48,7 @@ typedef struct net_port_metric {
     bool is_load;
     bool digested_with_next; // the digest takes the sum of this field and that of the next row
     uint64_t (*read)(const net_port_t *port, uint8_t classes, sim_time_t time_ps); // or NULL
-    const char *column;   // of ports.csv, by class: "tx_prio%u_bytes"; NULL: none by class
+    const char *column;   // of ports.csv, if not the name; by class: "tx_prio%u_bytes"
     const char *by_class; // its name in `classes` of summary.json; NULL: it is not there
     bool hottest;         // shown of the ports in `hottest_ports` of summary.json
     sim_total_t total;    // over all ports; no group: it is no counter

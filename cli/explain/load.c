@@ -261,9 +261,9 @@ static const char *const port_columns[] = {"port",
                                            "ecn_marked_prio5",
                                            "ecn_marked_prio6",
                                            "ecn_marked_prio7",
-                                           "credit_wait_ps",
+                                           "credit_wait_ns",
                                            "retries",
-                                           "retry_ps"};
+                                           "retry_ns"};
 enum {
     P_PORT,
     P_USED,

@@ -215,7 +215,7 @@ const net_port_metric_t net_port_metrics[] = {
              "credits for it",
      .total = {.group = "credits", .field = "credits.waits", .line = "credits", .words = "waits",
                .rare = true}},
-    {.name = "credit_wait_ps", .unit = "ps", OF_RARE(credit_wait_ps, FIXED, CARRIED),
+    {.name = "credit_wait_ps", .unit = "ps", .column = "credit_wait_ns", OF_RARE(credit_wait_ps, FIXED, CARRIED),
      .help = "time during which the port had something to send and no credits for it, summed over "
              "virtual channels", .hottest = true,
      .total = {.group = "credits", .field = "credits.wait_ps",
@@ -225,7 +225,7 @@ const net_port_metric_t net_port_metrics[] = {
      .help = "number of damaged packets that the port's link sent again",
      .total = {.group = "credits", .field = "retries.packets", .label = "retries of links",
                .line = "retries", .words = "packets sent again by links", .rare = true}},
-    {.name = "retry_ps", .unit = "ps", OF_RARE(retry_ps, FIXED, CARRIED),
+    {.name = "retry_ps", .unit = "ps", .column = "retry_ns", OF_RARE(retry_ps, FIXED, CARRIED),
      .help = "time that the port's link lost to damaged packets",
      .total = {.group = "credits", .field = "retries.lost_ps", .line = "retries",
                .words = "lost by links", .rare = true}},

@@ -16,13 +16,18 @@ const results_table_t *const results_tables[] = {&results_flow_table,      &resu
 
 // -- columns
 
+static bool is_by_class(const net_port_metric_t *counter)
+{
+    return counter->column != NULL && strstr(counter->column, "%u") != NULL;
+}
+
 // Returns the next counter that the column stands for, from that row of net_port_metrics on.
 static const net_port_metric_t *find_counter(const results_column_t *column,
                                              const net_port_metric_t *from)
 {
     for (; from->name != NULL; from++) {
         if (from->total.group != NULL && strcmp(from->total.group, column->name) == 0 &&
-            (!column->per_class || from->column != NULL)) {
+            (!column->per_class || is_by_class(from))) {
             return from;
         }
     }
@@ -38,9 +43,10 @@ static const char *counter_unit(const net_port_metric_t *counter)
 static void describe(results_file_column_t *at)
 {
     const net_port_metric_t *const counter = at->counter;
-    at->name = counter == NULL         ? at->column->name
-               : at->column->per_class ? counter->column
-                                       : counter->name;
+    const bool by_class = counter != NULL && at->column->per_class;
+    at->name = counter == NULL                                               ? at->column->name
+               : counter->column != NULL && is_by_class(counter) == by_class ? counter->column
+                                                                             : counter->name;
     at->unit = counter == NULL ? at->column->unit : counter_unit(counter);
     at->help = counter == NULL ? at->column->help : counter->help;
 }

@@ -45,7 +45,7 @@ static void suggest_credits(const explain_t *explain, explain_finding_t *finding
     world_text_t needs;
     cli__explain_evidence(
         finding, sim_format("credits are %s of each virtual channel, and the bytes of a round trip "
-                            "%s; credit_waits and credit_wait_ps of ports.csv count the waits",
+                            "%s; credit_waits and credit_wait_ns of ports.csv count the waits",
                             world_format_bytes(&has, config->credit_bytes),
                             world_format_bytes(&needs, (uint64_t)round_bytes)));
     if ((double)config->credit_bytes < LINE_ENOUGH * round_bytes + (double)config->packet_bytes) {
@@ -131,7 +131,7 @@ static void find_retries(explain_t *explain)
                    world_format_percent(&share, share_of(explain, port->retry_ps)), rest);
     sim_free(rest);
     cli__explain_evidence(finding, sim_format("%" PRIu64 " packets were damaged on all links; "
-                                              "retries and retry_ps of ports.csv count them",
+                                              "retries and retry_ns of ports.csv count them",
                                               retries.packets));
     if (explain->scenario->scale_up.model == NET_SCALE_UP_PACKETS) {
         cli__explain_remedy(finding, "scale-up.error-rate=0", "links without damage");
