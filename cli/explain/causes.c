@@ -69,6 +69,7 @@ const char *cli__explain_kind_name(explain_kind_t kind)
                                         [EXPLAIN_STRAGGLER] = "straggler",
                                         [EXPLAIN_LATE_DEPENDENCY] = "late-dependency",
                                         [EXPLAIN_OVERLOAD] = "overload",
+                                        [EXPLAIN_KV_TRANSFERS] = "kv-transfers",
                                         [EXPLAIN_CACHE_MISSES] = "cache-misses",
                                         [EXPLAIN_PCIE] = "pcie",
                                         [EXPLAIN_UNITS] = "processing-units",
@@ -86,6 +87,19 @@ explain_finding_t *cli__explain_add(explain_t *explain, explain_kind_t kind, uin
     *finding =
         (explain_finding_t){.kind = kind, .tier = tier, .place = place, .port = EXPLAIN_NONE};
     return finding;
+}
+
+uint32_t cli__explain_busiest_port(const explain_t *explain)
+{
+    uint32_t busiest = EXPLAIN_NONE;
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        if (explain->ports[i].port != NULL &&
+            (busiest == EXPLAIN_NONE ||
+             explain->ports[i].utilisation > explain->ports[busiest].utilisation)) {
+            busiest = i;
+        }
+    }
+    return busiest;
 }
 
 void cli__explain_add_root(explain_finding_t *finding, uint32_t root)

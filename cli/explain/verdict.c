@@ -58,7 +58,7 @@ explain_verdict_t cli__explain_verdict(const explain_t *explain)
 // Says what the counters show of a run whose cause is not known.
 static char *known_text(const explain_t *explain)
 {
-    uint32_t busiest = EXPLAIN_NONE;
+    const uint32_t busiest = cli__explain_busiest_port(explain);
     sim_time_t paused_ps = 0;
     uint64_t discards = 0;
     uint64_t marked = 0;
@@ -69,10 +69,6 @@ static char *known_text(const explain_t *explain)
         paused_ps += port->paused_ps;
         discards += port->discards;
         marked += port->marked;
-        if (port->port != NULL &&
-            (busiest == EXPLAIN_NONE || port->utilisation > explain->ports[busiest].utilisation)) {
-            busiest = i;
-        }
     }
     for (size_t f = 0; f < explain->flow_count; f++) {
         again += explain->flows[f].retransmitted;
@@ -120,10 +116,16 @@ char *cli__explain_verdict_text(const explain_t *explain)
     case EXPLAIN_NO_FLOWS:
         break;
     }
-    return sim_strdup(
-        explain->finding_count > 0
-            ? "no cause was found that costs much; what follows costs little. flows.csv has no "
-              "flows, so nothing tells which ports were shared"
-            : "no cause was found: no port was stopped or lost packets. flows.csv has no flows, so "
-              "nothing tells which ports were shared; ports.csv has the queues");
+    if (explain->finding_count > 0) {
+        return sim_strdup("no cause was found that costs much; what follows costs little. "
+                          "flows.csv has no flows, so nothing tells which ports were shared");
+    }
+    const uint32_t busiest = cli__explain_busiest_port(explain);
+    world_text_t used;
+    return sim_format(
+        "no cause was found: no port was stopped or lost packets. flows.csv has no flows, so "
+        "nothing tells which ports were shared; the busiest port, %s, was used %s",
+        busiest != EXPLAIN_NONE ? cli__explain_port_name(explain, busiest) : "none",
+        world_format_percent(&used,
+                             busiest != EXPLAIN_NONE ? explain->ports[busiest].utilisation : 0));
 }

@@ -14,6 +14,7 @@
 #include "nic/detail.h"
 #include "world/format.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define BUSY_LEAST 0.7    // share of the time from which a part holds the traffic
@@ -134,10 +135,10 @@ static void consider_pcie(const inside_t *nic, part_t *worst)
     const double down = counted(nic, "pcie_down_bytes");
     const double busy = SIM_MAX(up / nic->in_ps, down / nic->out_ps) * 8e12 / pcie_bps(own);
     if (own->lane_rate_bps != usual->lane_rate_bps) {
-        consider(worst, EXPLAIN_PCIE, "its PCIe link", busy, "pcie.lane-rate", own->lane_rate_bps,
+        consider(worst, EXPLAIN_PCIE, "the PCIe link", busy, "pcie.lane-rate", own->lane_rate_bps,
                  usual->lane_rate_bps, false);
     } else {
-        consider(worst, EXPLAIN_PCIE, "its PCIe link", busy, "pcie.lanes", own->lanes, usual->lanes,
+        consider(worst, EXPLAIN_PCIE, "the PCIe link", busy, "pcie.lanes", own->lanes, usual->lanes,
                  false);
     }
     const double reads = down / (double)SIM_MAX(own->read_max_bytes, 1) *
@@ -434,37 +435,65 @@ static void find_in_host(inside_t *nic)
     }
 }
 
+static bool has_limits(const nic_host_config_t *host)
+{
+    return host->nic_bps != SIM_AUTO || host->memory_bps != SIM_AUTO ||
+           host->uplink_bps != SIM_AUTO || host->socket_link_bps != SIM_AUTO ||
+           host->gpu_bps != SIM_AUTO || host->peer_bps != SIM_AUTO;
+}
+
+// Orders NICs by the unexplained time of their flows, the longest first: a slow NIC makes those of
+// its peers look slow, and its own flows lose more than each of theirs.
+static int by_excess(const void *left, const void *right)
+{
+    const inside_t *const a = left;
+    const inside_t *const b = right;
+    return a->excess_ps > b->excess_ps ? -1
+           : a->excess_ps < b->excess_ps
+               ? 1
+               : (a->interface > b->interface) - (a->interface < b->interface);
+}
+
+// Returns the number of NICs that it writes to nics: those that have counters or a limit of their
+// host, and traffic.
+static size_t nics_to_look_at(explain_t *explain, inside_t *nics)
+{
+    const bool detailed = json_array_size(json_object_get(explain->summary, "nics")) > 0;
+    size_t count = 0;
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        inside_t nic = {.explain = explain, .interface = i};
+        nic.config = nic_config_of_interface(explain->world->net, i);
+        if (!detailed && !has_limits(&nic.config->host)) {
+            continue;
+        }
+        take_time(&nic);
+        if (nic.time_ps > 0) {
+            nics[count++] = nic;
+        }
+    }
+    qsort(nics, count, sizeof(*nics), by_excess);
+    return count;
+}
+
 void cli__explain_inside(explain_t *explain)
 {
     explain->held_hosts = sim_alloc(net_node_count(explain->world->net) + 1);
     memset(explain->held_hosts, 0, net_node_count(explain->world->net) + 1);
-    const bool detailed = json_array_size(json_object_get(explain->summary, "nics")) > 0;
-    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
-        inside_t nic = {.explain = explain, .interface = i};
-        nic.config = nic_config_of_interface(explain->world->net, i);
-        const bool bound =
-            nic.config->host.nic_bps != SIM_AUTO || nic.config->host.memory_bps != SIM_AUTO ||
-            nic.config->host.uplink_bps != SIM_AUTO ||
-            nic.config->host.socket_link_bps != SIM_AUTO || nic.config->host.gpu_bps != SIM_AUTO ||
-            nic.config->host.peer_bps != SIM_AUTO;
-        if (!detailed && !bound) {
-            continue;
+    inside_t *const nics = sim_alloc_array(explain->world->nic_count + 1, sizeof(*nics));
+    const size_t count = nics_to_look_at(explain, nics);
+    for (size_t i = 0; i < count; i++) {
+        inside_t *const nic = &nics[i];
+        const uint64_t pairs = explain->nics[nic->interface].queue_pairs;
+        nic->counters = counters_of(explain, world_interface_name(explain->world, nic->interface));
+        if (nic->counters != NULL) {
+            nic_detail_resolve(nic->config, &nic->detail);
+            nic_detail_profile(nic->config->profile, &nic->profile);
+            nic->units = (double)SIM_MAX(SIM_MIN(nic->detail.pu_count, pairs), 1);
+            find_in_nic(nic);
         }
-        nic.counters =
-            detailed ? counters_of(explain, world_interface_name(explain->world, i)) : NULL;
-        take_time(&nic);
-        if (nic.time_ps <= 0) {
-            continue;
-        }
-        if (nic.counters != NULL) {
-            nic_detail_resolve(nic.config, &nic.detail);
-            nic_detail_profile(nic.config->profile, &nic.profile);
-            nic.units =
-                (double)SIM_MAX(SIM_MIN(nic.detail.pu_count, explain->nics[i].queue_pairs), 1);
-            find_in_nic(&nic);
-        }
-        if (bound) {
-            find_in_host(&nic);
+        if (has_limits(&nic->config->host)) {
+            find_in_host(nic);
         }
     }
+    sim_free(nics);
 }

@@ -341,40 +341,65 @@ static void find_out_of_reach(explain_t *explain)
 
 // -- hosts that send no CNPs
 
-// Returns by interface the number of flows to it whose senders heed CNPs; the caller frees it.
-static uint32_t *flows_to(const explain_t *explain)
+// The flows to a NIC whose senders heed CNPs.
+typedef struct heeding {
+    uint32_t flows;
+    double flows_ps; // sum of their times
+    sim_time_t from_ps;
+    sim_time_t to_ps;
+} heeding_t;
+
+// Returns them by interface; the caller frees the array.
+static heeding_t *flows_to(const explain_t *explain)
 {
-    const size_t bytes = (explain->world->nic_count + 1) * sizeof(uint32_t);
-    uint32_t *const counts = sim_alloc(bytes);
-    memset(counts, 0, bytes);
+    heeding_t *const all = sim_alloc_array(explain->world->nic_count + 1, sizeof(*all));
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        all[i] = (heeding_t){.from_ps = SIM_TIME_NEVER};
+    }
     for (size_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
         const nic_cc_ops_t *const cc = cli__explain_control(explain, flow);
-        counts[flow->destination] +=
-            cc != NULL && cc->cnp != NULL && !cc->echoes_ecn && !flow->reads;
+        if (cc != NULL && cc->cnp != NULL && !cc->echoes_ecn && !flow->reads) {
+            heeding_t *const to = &all[flow->destination];
+            to->flows++;
+            to->flows_ps += (double)(flow->end_ps - flow->begin_ps);
+            to->from_ps = SIM_MIN(flow->begin_ps, to->from_ps);
+            to->to_ps = SIM_MAX(flow->end_ps, to->to_ps);
+        }
     }
-    return counts;
+    return all;
+}
+
+// Returns the number of CNPs that a NIC with the longest usual interval sends for its marked
+// packets. Where each queue pair has an interval of its own, flows at the same time get a CNP each.
+static double expected_cnps(const explain_t *explain, uint32_t interface, const heeding_t *to)
+{
+    const nic_config_t *const config = nic_config_of_interface(explain->world->net, interface);
+    const net_node_t *const host = world_host_of(explain->world, &explain->world->nics[interface]);
+    const double marked = (double)explain->nics[interface].marked;
+    const double marked_ps =
+        marked * (double)config->mtu_bytes * 8e12 / (double)host->ports[0].line->rate_bps;
+    const double at_once = config->cnp_scope == NIC_CNP_PER_QP && to->to_ps > to->from_ps
+                               ? to->flows_ps / (double)(to->to_ps - to->from_ps)
+                               : 1;
+    return SIM_MIN(marked, marked_ps * at_once / CNP_INTERVAL_PS);
 }
 
 static void find_silent(explain_t *explain)
 {
     uint32_t silent = 0;
     uint32_t hosts = 0;
-    uint32_t *const counts = flows_to(explain);
+    heeding_t *const to = flows_to(explain);
     explain_finding_t *finding = NULL;
     for (uint32_t i = 0; i < explain->world->nic_count; i++) {
         const explain_nic_t *const nic = &explain->nics[i];
-        const uint32_t flows = nic->marked >= MARKS_LEAST ? counts[i] : 0;
+        const uint32_t flows = nic->marked >= MARKS_LEAST ? to[i].flows : 0;
         if (flows == 0) {
             continue;
         }
         hosts++;
         const nic_config_t *const config = nic_config_of_interface(explain->world->net, i);
-        const double rate_bps = (double)world_host_of(explain->world, &explain->world->nics[i])
-                                    ->ports[0]
-                                    .line->rate_bps;
-        const double packet_ps = (double)config->mtu_bytes * 8e12 / rate_bps;
-        const double expected = (double)nic->marked * packet_ps / CNP_INTERVAL_PS;
+        const double expected = expected_cnps(explain, i, &to[i]);
         if ((double)nic->cnps_sent >= SIM_MAX(1.0, CNPS_FEW * expected) &&
             (nic->cnps_sent > flows || (double)nic->cnps_sent >= CNPS_FEW * expected)) {
             continue;
@@ -403,7 +428,7 @@ static void find_silent(explain_t *explain)
             }
         }
     }
-    sim_free(counts);
+    sim_free(to);
     if (silent > 1) {
         cli__explain_evidence(
             finding, sim_format("%u of %u hosts with marked packets are so", silent, hosts));

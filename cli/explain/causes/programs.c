@@ -19,8 +19,10 @@
 #define COST_LEAST 0.1 // share of the time until the last rank finished, by which it is late
 #define ONE_CALC 0.5   // share of what a rank computes longer, in one computation
 #define ALIKE_MOST 8.0 // one rank in so many may compute as long: a stage of a pipeline has several
-#define QUEUES_LEAST 2.0 // time that requests wait for a node, to the time that it serves them
-#define BUSY_LEAST 90.0  // percent of the time that a node works
+#define QUEUES_LEAST 2.0    // time that requests wait for a node, to the time that it serves them
+#define BUSY_LEAST 90.0     // percent of the time that a node works
+#define TRANSFERS_LEAST 2.0 // time of KV transfers to that of their bytes at the rate of the NICs
+#define TRANSFERS_SHARE 0.1 // share of a request's time that they take
 
 static double number_at(const json_t *json, const char *path)
 {
@@ -96,7 +98,7 @@ static void find_overload(explain_t *explain, const json_t *app)
         const double served_ms = number_at(app, roles[i].served);
         const json_t *const node = busiest_node(app, roles[i].role);
         const bool memory = strstr(roles[i].waits, "memory") != NULL;
-        if (node == NULL || waits_ms < QUEUES_LEAST * served_ms ||
+        if (node == NULL || waits_ms <= 0 || waits_ms < QUEUES_LEAST * served_ms ||
             (!memory && number_at(node, "busy_percent") < BUSY_LEAST)) {
             continue;
         }
@@ -120,6 +122,34 @@ static void find_overload(explain_t *explain, const json_t *app)
     }
 }
 
+// Reports KV transfers of a serving system that take much longer than their bytes do on idle NICs,
+// at the port that was used for the largest share of the time.
+static void find_slow_transfers(explain_t *explain, const json_t *app)
+{
+    const double kv_ms = number_at(app, "kv_ms.mean");
+    const double formula_ms = number_at(app, "kv_formula_ms");
+    const double request_ms = number_at(app, "e2e_ms.mean");
+    const uint32_t port = cli__explain_busiest_port(explain);
+    if (port == EXPLAIN_NONE || formula_ms <= 0 || kv_ms < TRANSFERS_LEAST * formula_ms ||
+        kv_ms < TRANSFERS_SHARE * request_ms) {
+        return;
+    }
+    const char *const name = cli__explain_port_name(explain, port);
+    explain_finding_t *const finding =
+        cli__explain_add(explain, EXPLAIN_KV_TRANSFERS, 2, sim_strdup(name));
+    world_text_t used;
+    finding->score_ps = (kv_ms - formula_ms) * SIM_PS_PER_MS * number_at(app, "requests");
+    finding->sentence = sim_format(
+        "KV transfers wait for the network: a request's KV cache takes %s ms on average, and %s ms "
+        "if its NICs had nothing else to carry",
+        SIM_DIGITS(kv_ms, 4), SIM_DIGITS(formula_ms, 4));
+    cli__explain_evidence(
+        finding, sim_format("%s is the port that was used for the largest share of the time, %s; "
+                            "KV transfers took %.2g %% of the requests' time",
+                            name, world_format_percent(&used, explain->ports[port].utilisation),
+                            100 * kv_ms / SIM_MAX(request_ms, kv_ms)));
+}
+
 void cli__explain_programs(explain_t *explain)
 {
     const json_t *const apps = json_object_get(explain->summary, "apps");
@@ -127,5 +157,6 @@ void cli__explain_programs(explain_t *explain)
         const json_t *const app = json_array_get(apps, i);
         find_straggler(explain, app);
         find_overload(explain, app);
+        find_slow_transfers(explain, app);
     }
 }

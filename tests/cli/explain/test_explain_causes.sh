@@ -55,6 +55,8 @@ plant ecn-thresholds leaf1 "$wide" "$early" 'nodes: {leaf1: {switch: {ecn: {kmin
     'traffic: [{incast: {to: host4, from: "host[0,8-10,12]", senders: 5, bytes: 2MB}}]'
 plant ecn-out-of-reach 'switch0->host0' "$star" 'switch: {buffer: 4MB, ecn: {kmin: 20MB, kmax: 40MB}}' "$many"
 plant no-cnps host0 "$star" "$early" 'nodes: {host0: {nic: {cnp-interval: 1s}}}' "$many"
+plant no-cnps host1 'topology: {star: {hosts: 8, rate: 400Gbps, delay: 1us}}' "$early" \
+    'nodes: {host1: {nic: {cnp-interval: 1s}}}' 'traffic: [{incast: {to: host1, senders: 6, bytes: 2MB}}]'
 plant no-reaction host3 "$star" "$early" 'nodes: {host3: {nic: {congestion-control: none}}}' "$many"
 plant no-reaction host2 "$star" "$early" 'nodes: {host2: {nic: {ecn: false}}}' "$many"
 plant rate-recovery host8 "seed: 3" "$short" \
@@ -82,6 +84,8 @@ plant headroom spine0 'seed: 3' "$even" 'nodes: {spine0: {switch: {pfc: {headroo
 # Inside hosts and their NICs. A limit there is no slow receiver.
 plant pcie host2 "$wide" 'nic: {model: detailed}' 'nodes: {host2: {nic: {detailed: {pcie: {lanes: 1}}}}}' \
     'traffic: [{permutation: {bytes: 500KB, stride: 4}}]'
+plant pcie host5 'topology: {star: {hosts: 8, rate: 400Gbps, delay: 2us}}' 'nic: {model: detailed}' \
+    'nodes: {host5: {nic: {detailed: {pcie: {lanes: 1}}}}}' 'traffic: [{permutation: {bytes: 1MB, stride: 1}}]'
 plant processing-units 'host*' "$star" 'nic: {model: detailed, detailed: {pu: {count: 1, receive: 2us}}}' \
     'traffic: [{permutation: {bytes: 1MB}}]'
 plant processing-units host0 "$star" 'nic: {model: detailed, detailed: {pu: {count: 1, send: 1us}}}' \
@@ -116,6 +120,9 @@ END
 plant late-dependency host1 "$star" 'traffic: [{workload: {file: late.goal}}]'
 plant overload host1 "$far" 'traffic: [{serving: {prefill: 1, decode: 1, requests: 60, rate: 400,
     prompt-tokens: 1000, output-tokens: 5}}]'
+
+plant kv-transfers 'host1->switch0' "${star/100Gbps/25Gbps}" 'traffic: [{serving: {prefill: 1, decode: 2,
+    requests: 20, rate: 400, prompt-tokens: 2000, output-tokens: 5}}]'
 
 # Flows whose packets spread: no collisions, but links that are too few.
 plant oversubscribed 'leaf?->spine0' 'topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4,
