@@ -347,7 +347,7 @@ static void explain_collision(const explain_t *explain, explain_finding_t *findi
                    draws->together, finding->place, draws->elsewhere);
     cli__explain_evidence(finding,
                           sim_format("another seed of the hashes: in %.0f %% of %u draws, as many "
-                                     "flows meet at one port; in the best draw, %u flows meet",
+                                     "flows meet at one port; in the best draw, the number is %u",
                                      100 * draws->share_as_bad, DRAWS, draws->least_most));
     char *const seed = sim_format("seed=%" PRIu64, explain->scenario->run.seed + 1);
     cli__explain_remedy(finding, seed, "the next seed hashes flows to other paths");

@@ -131,7 +131,7 @@ const char *cli__explain_port_name(const explain_t *explain, uint32_t uid);
 // causes.c
 void cli__explain_find(explain_t *explain);
 
-// Returns the port that was used for the largest share of the time; EXPLAIN_NONE: there are no ports.
+// Returns the port that was used for the largest share of the time; EXPLAIN_NONE: there is none.
 uint32_t cli__explain_busiest_port(const explain_t *explain);
 explain_finding_t *cli__explain_add(explain_t *explain, explain_kind_t kind, uint32_t tier,
                                     char *place);

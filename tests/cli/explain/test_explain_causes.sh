@@ -85,7 +85,8 @@ plant headroom spine0 'seed: 3' "$even" 'nodes: {spine0: {switch: {pfc: {headroo
 plant pcie host2 "$wide" 'nic: {model: detailed}' 'nodes: {host2: {nic: {detailed: {pcie: {lanes: 1}}}}}' \
     'traffic: [{permutation: {bytes: 500KB, stride: 4}}]'
 plant pcie host5 'topology: {star: {hosts: 8, rate: 400Gbps, delay: 2us}}' 'nic: {model: detailed}' \
-    'nodes: {host5: {nic: {detailed: {pcie: {lanes: 1}}}}}' 'traffic: [{permutation: {bytes: 1MB, stride: 1}}]'
+    'nodes: {host5: {nic: {detailed: {pcie: {lanes: 1}}}}}' \
+    'traffic: [{permutation: {bytes: 1MB, stride: 1}}]'
 plant processing-units 'host*' "$star" 'nic: {model: detailed, detailed: {pu: {count: 1, receive: 2us}}}' \
     'traffic: [{permutation: {bytes: 1MB}}]'
 plant processing-units host0 "$star" 'nic: {model: detailed, detailed: {pu: {count: 1, send: 1us}}}' \
