@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/process/descriptors.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/turn.h"
 
@@ -31,10 +31,10 @@ void trace_begin(void)
     if (path == NULL || path[0] == '\0') {
         return;
     }
-    file =
-        descriptors_hide((int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC));
+    file = descriptors_hide(
+        (int)system_call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC));
     struct rlimit limit = {0};
-    syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit);
+    system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit);
     bytes_max = limit.rlim_cur > LONG_MAX ? LONG_MAX : (long)limit.rlim_cur - 2 * LINE_BYTES;
     trace_on = file >= 0;
 }
@@ -52,12 +52,12 @@ void trace_write(const char *format, ...)
     va_end(arguments);
     length = length < LINE_BYTES - 2 ? length : LINE_BYTES - 2;
     line[length] = '\n';
-    if (syscall(SYS_lseek, file, 0, SEEK_END) > bytes_max) {
+    if (system_call(SYS_lseek, file, 0, SEEK_END) > bytes_max) {
         length = snprintf(line, sizeof line, "# the trace ends here: programs.output-max");
         line[length] = '\n';
         trace_on = false;
     }
-    syscall(SYS_write, file, line, (size_t)length + 1);
+    system_call(SYS_write, file, line, (size_t)length + 1);
     errno = error;
 }
 

@@ -14,13 +14,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "programs/bell.h"
 #include "programs/parts.h"
+#include "programs/system.h"
 
 #define LIVES_MS 1000u // between two looks at whether the simulator still lives
 
@@ -75,13 +75,13 @@ void turn_say(const char *format, ...)
     va_end(arguments);
     length = length < 0 ? 0 : length > (int)sizeof text - 2 ? (int)sizeof text - 2 : length;
     text[length] = '\n';
-    (void)!syscall(SYS_write, STDERR_FILENO, text, (size_t)length + 1);
+    (void)!system_call(SYS_write, STDERR_FILENO, text, (size_t)length + 1);
 }
 
 void turn_quit(int status)
 {
     for (;;) {
-        syscall(SYS_exit_group, status);
+        system_call(SYS_exit_group, status);
     }
 }
 
@@ -99,7 +99,7 @@ void turn_fail(const char *format, ...)
 static uint64_t thread_processor_ns(void)
 {
     struct timespec time = {0};
-    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time);
+    system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
@@ -138,7 +138,7 @@ static int receive_descriptor(void)
                              .msg_controllen = sizeof extra.bytes};
     long received;
     do {
-        received = syscall(SYS_recvmsg, control, &message, 0);
+        received = system_call(SYS_recvmsg, control, &message, 0);
     } while (received < 0 && errno == EINTR);
     if (received != 1) {
         turn_quit(PROGRAM_STATUS_LOST);
@@ -156,7 +156,7 @@ static bool is_abandoned(void)
 {
     struct pollfd socket = {.fd = control, .events = POLLRDHUP};
     const struct timespec now = {0};
-    return syscall(SYS_ppoll, &socket, 1, &now, NULL, 0) == 1;
+    return system_call(SYS_ppoll, &socket, 1, &now, NULL, 0) == 1;
 }
 
 // Waits for an answer. Ends the process if the simulator is gone.
@@ -333,7 +333,7 @@ void turn_begin_thread(int thread_control, uint32_t bell)
     own_bell = bell;
     busy = 1; // as in a call: signals wait
     await_answer();
-    tid = (int)syscall(SYS_gettid);
+    tid = (int)system_call(SYS_gettid);
     turn_shared->tid = tid;
     processor_ns = thread_processor_ns();
     deliver();
@@ -346,7 +346,7 @@ void turn_await_child(int pid)
     uint64_t waited_ms = 0;
     siginfo_t info = {0};
     while (!program_bell_sleep(bell, LIVES_MS, &waited_ms) && info.si_pid == 0) {
-        (void)syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
+        (void)system_call(SYS_waitid, P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
     }
 }
 
@@ -366,7 +366,7 @@ void turn_end_thread(void)
 void turn_prepare_exec(void)
 {
     if (control != PROGRAM_CONTROL_FD) {
-        syscall(SYS_dup2, control, PROGRAM_CONTROL_FD);
+        system_call(SYS_dup2, control, PROGRAM_CONTROL_FD);
     }
 }
 
@@ -527,7 +527,7 @@ __attribute__((constructor)) static void begin(int count, char **words, char **e
     }
     turn_shared = place;
     own_bell = turn_shared->bell;
-    tid = (int)syscall(SYS_gettid);
+    tid = (int)system_call(SYS_gettid);
     if (turn_shared->version != PROGRAM_VERSION) {
         turn_fail("the library of programs is of another version than rocesim");
     }

@@ -8,12 +8,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/cm/ids.h"
 #include "programs/parts.h"
 #include "programs/process/descriptors.h"
+#include "programs/system.h"
 #include "programs/trace.h"
 
 #define PIPE_BYTES (1 << 20)
@@ -31,7 +31,7 @@ PROGRAM_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
         errno = error;
         return NULL;
     }
-    syscall(SYS_fcntl, ends[1], F_SETPIPE_SZ, PIPE_BYTES);
+    system_call(SYS_fcntl, ends[1], F_SETPIPE_SZ, PIPE_BYTES);
     channel->base.fd = ends[0];
     channel->events_fd = ends[1];
     return &channel->base;
@@ -39,7 +39,7 @@ PROGRAM_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 
 PROGRAM_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *base)
 {
-    syscall(SYS_close, base->fd);
+    system_call(SYS_close, base->fd);
     descriptors_close(((cm_channel_t *)base)->events_fd);
     free(base);
 }
@@ -49,29 +49,30 @@ void parts_deliver_cm_event(uint32_t handle)
     const cm_id_t *id = verbs_find(VERBS_CM_ID, handle);
     if (id != NULL) {
         const verbs_event_t record = {.kind = PROGRAM_EVENT_CM, .handle = handle};
-        syscall(SYS_write, ((const cm_channel_t *)(const void *)id->base.channel)->events_fd,
-                &record, sizeof record);
+        system_call(SYS_write, ((const cm_channel_t *)(const void *)id->base.channel)->events_fd,
+                    &record, sizeof record);
     }
 }
 
 void cm_channel_move_events(cm_id_t *id, cm_channel_t *to)
 {
     const cm_channel_t *from = (const cm_channel_t *)(const void *)id->base.channel;
-    const long flags = syscall(SYS_fcntl, from->base.fd, F_GETFL);
+    const long flags = system_call(SYS_fcntl, from->base.fd, F_GETFL);
     verbs_event_t record;
     turn_hold();
-    syscall(SYS_fcntl, from->base.fd, F_SETFL, flags | O_NONBLOCK);
+    system_call(SYS_fcntl, from->base.fd, F_SETFL, flags | O_NONBLOCK);
     // The mark of the end: what lies behind it has been looked at.
     const verbs_event_t mark = {0};
-    syscall(SYS_write, from->events_fd, &mark, sizeof mark);
-    while (syscall(SYS_read, from->base.fd, &record, sizeof record) == (long)sizeof record &&
+    system_call(SYS_write, from->events_fd, &mark, sizeof mark);
+    while (system_call(SYS_read, from->base.fd, &record, sizeof record) == (long)sizeof record &&
            record.kind != mark.kind) {
         const bool its_own = record.handle == id->handle;
         if (!its_own || to != NULL) {
-            syscall(SYS_write, its_own ? to->events_fd : from->events_fd, &record, sizeof record);
+            system_call(SYS_write, its_own ? to->events_fd : from->events_fd, &record,
+                        sizeof record);
         }
     }
-    syscall(SYS_fcntl, from->base.fd, F_SETFL, flags);
+    system_call(SYS_fcntl, from->base.fd, F_SETFL, flags);
     turn_release();
 }
 

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/files/paths.h"
 #include "programs/process/random.h"
 #include "programs/sockets/endpoint.h"
+#include "programs/system.h"
 #include "programs/turn.h"
 
 static const char *processor_text(void)
@@ -49,10 +49,10 @@ static int open_processor(int flags)
 {
     const char *text = processor_text();
     const int descriptor =
-        (int)syscall(SYS_memfd_create, "cpuinfo", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0u);
+        (int)system_call(SYS_memfd_create, "cpuinfo", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0u);
     if (descriptor >= 0) {
-        syscall(SYS_write, descriptor, text, strlen(text));
-        syscall(SYS_lseek, descriptor, 0, SEEK_SET);
+        system_call(SYS_write, descriptor, text, strlen(text));
+        system_call(SYS_lseek, descriptor, 0, SEEK_SET);
     }
     return descriptor;
 }
@@ -60,9 +60,9 @@ static int open_processor(int flags)
 static int open_random(int flags)
 {
     const int descriptor =
-        (int)syscall(SYS_openat, AT_FDCWD, "/dev/zero", O_RDWR | (flags & O_CLOEXEC));
+        (int)system_call(SYS_openat, AT_FDCWD, "/dev/zero", O_RDWR | (flags & O_CLOEXEC));
     if (descriptor >= 0 && endpoint_create(descriptor, ENDPOINT_RANDOM) == NULL) {
-        syscall(SYS_close, descriptor);
+        system_call(SYS_close, descriptor);
         return -1;
     }
     return descriptor;
@@ -77,8 +77,8 @@ static int open_at(int folder, const char *path, int flags, mode_t mode)
     if (is_random(path)) {
         return open_random(flags);
     }
-    return (int)syscall(SYS_openat, folder, paths_opened(folder, path, place), flags | O_LARGEFILE,
-                        mode);
+    return (int)system_call(SYS_openat, folder, paths_opened(folder, path, place),
+                            flags | O_LARGEFILE, mode);
 }
 
 // The mode comes only with flags that create a file.

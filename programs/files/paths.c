@@ -7,9 +7,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "programs/system.h"
 #include "programs/turn.h"
 
 static const char *const prefixes[] = {
@@ -67,7 +67,7 @@ static bool begins_inside(int folder)
         return true;
     }
     snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
-    const long length = syscall(SYS_readlink, link, target, sizeof target);
+    const long length = system_call(SYS_readlink, link, target, sizeof target);
     return length >= (long)root_length && memcmp(target, root, root_length) == 0;
 }
 
@@ -121,6 +121,6 @@ void paths_show(char *path)
 void paths_moved(void)
 {
     char folder[PATH_MAX];
-    const long length = syscall(SYS_getcwd, folder, sizeof folder);
+    const long length = system_call(SYS_getcwd, folder, sizeof folder);
     is_inside = root_length != 0 && length > 0 && strncmp(folder, root, root_length) == 0;
 }

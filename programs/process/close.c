@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/process/descriptors.h"
 #include "programs/sockets/endpoint.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/turn.h"
 
@@ -52,7 +52,7 @@ PROGRAM_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
     for (unsigned int at = first; at <= last && at < 65536; at++) {
         if (!descriptors_hidden((int)at)) {
             forget((int)at);
-            syscall(SYS_close, at);
+            system_call(SYS_close, at);
         }
     }
     return 0;
@@ -105,9 +105,9 @@ static int control(int descriptor, int command, void *argument)
         return refuse();
     }
     if (command == F_SETOWN && turn_on() && (pid_t)(intptr_t)argument == getpid()) {
-        argument = (void *)(intptr_t)syscall(SYS_getpid);
+        argument = (void *)(intptr_t)system_call(SYS_getpid);
     }
-    const long result = syscall(SYS_fcntl, descriptor, command, argument);
+    const long result = system_call(SYS_fcntl, descriptor, command, argument);
     if (result >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) {
         endpoint_copy(descriptor, (int)result);
     }

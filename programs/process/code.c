@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/process/descriptors.h"
+#include "programs/system.h"
 
 static int memory = -1;
 static uintptr_t own_begin;
@@ -19,10 +19,10 @@ bool code_write(const void *code, const void *bytes, size_t count)
 {
     if (memory < 0) {
         memory = descriptors_hide(
-            (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC));
+            (int)system_call(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC));
     }
     return memory >= 0 &&
-           syscall(SYS_pwrite64, memory, bytes, count, (uintptr_t)code) == (long)count;
+           system_call(SYS_pwrite64, memory, bytes, count, (uintptr_t)code) == (long)count;
 }
 
 void code_forked(void)

@@ -5,10 +5,10 @@
 
 #include <fcntl.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/protocol.h"
+#include "programs/system.h"
 #include "programs/turn.h"
 
 #define HIDDEN_MAX 16384
@@ -21,11 +21,11 @@ int descriptors_hide(int descriptor)
         return descriptor;
     }
     const int high =
-        (int)syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, (long)PROGRAM_MEMORY_FD + 1);
+        (int)system_call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, (long)PROGRAM_MEMORY_FD + 1);
     if (high < 0 || high >= DESCRIPTORS_HIDDEN + HIDDEN_MAX) {
         return descriptor;
     }
-    syscall(SYS_close, descriptor);
+    system_call(SYS_close, descriptor);
     const unsigned bit = (unsigned)(high - DESCRIPTORS_HIDDEN);
     hidden[bit / 64] |= UINT64_C(1) << bit % 64;
     return high;
@@ -47,5 +47,5 @@ void descriptors_close(int descriptor)
         const unsigned bit = (unsigned)(descriptor - DESCRIPTORS_HIDDEN);
         hidden[bit / 64] &= ~(UINT64_C(1) << bit % 64);
     }
-    syscall(SYS_close, descriptor);
+    system_call(SYS_close, descriptor);
 }

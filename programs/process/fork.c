@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "programs/process/random.h"
 #include "programs/process/signals.h"
 #include "programs/spin/loops.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/verbs/pages.h"
 
@@ -45,17 +45,17 @@ void parts_begin_process(uint32_t number)
 
 PROGRAM_EXPORT pid_t getpid(void)
 {
-    return turn_on() ? pid_of(own_number) : (pid_t)syscall(SYS_getpid);
+    return turn_on() ? pid_of(own_number) : (pid_t)system_call(SYS_getpid);
 }
 
 PROGRAM_EXPORT pid_t getppid(void)
 {
-    return turn_on() && parent != 0 ? parent : (pid_t)syscall(SYS_getppid);
+    return turn_on() && parent != 0 ? parent : (pid_t)system_call(SYS_getppid);
 }
 
 PROGRAM_EXPORT pid_t gettid(void)
 {
-    return turn_on() ? pid_of(threads_own_number()) : (pid_t)syscall(SYS_gettid);
+    return turn_on() ? pid_of(threads_own_number()) : (pid_t)system_call(SYS_gettid);
 }
 
 // -- fork
@@ -64,7 +64,7 @@ PROGRAM_EXPORT pid_t gettid(void)
 static void become_child(int control, const program_call_t *call, pid_t of)
 {
     threads_forked(call->handle);
-    syscall(SYS_dup2, control, PROGRAM_CONTROL_FD);
+    system_call(SYS_dup2, control, PROGRAM_CONTROL_FD);
     descriptors_close(control);
     while (children != NULL) {
         child_t *next = children->next;
@@ -203,8 +203,8 @@ PROGRAM_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *u
     turn_charge_call();
     threads_meet();
     for (;;) {
-        const pid_t found = (pid_t)syscall(SYS_wait4, child == NULL ? -1 : child->real, status,
-                                           options | WNOHANG, usage);
+        const pid_t found = (pid_t)system_call(SYS_wait4, child == NULL ? -1 : child->real, status,
+                                               options | WNOHANG, usage);
         if (found != 0) {
             return found > 0 ? forget(found) : found;
         }
@@ -246,8 +246,8 @@ static pid_t real_of(pid_t pid)
 {
     const child_t *child = pid > 0 ? find(pid, false) : NULL;
     return child != NULL                 ? child->real
-           : pid == 0 || pid == getpid() ? (pid_t)syscall(SYS_getpid)
-           : pid > 0 && pid == parent    ? (pid_t)syscall(SYS_getppid)
+           : pid == 0 || pid == getpid() ? (pid_t)system_call(SYS_getpid)
+           : pid > 0 && pid == parent    ? (pid_t)system_call(SYS_getppid)
                                          : -1;
 }
 
@@ -255,10 +255,10 @@ static pid_t real_of(pid_t pid)
 static pid_t shown_of(pid_t real)
 {
     const child_t *child = find(real, true);
-    return child != NULL                         ? child->pid
-           : real == (pid_t)syscall(SYS_getppid) ? getppid()
-           : real == (pid_t)syscall(SYS_getpid)  ? getpid()
-                                                 : pid_of(0);
+    return child != NULL                             ? child->pid
+           : real == (pid_t)system_call(SYS_getppid) ? getppid()
+           : real == (pid_t)system_call(SYS_getpid)  ? getpid()
+                                                     : pid_of(0);
 }
 
 PROGRAM_EXPORT int setpgid(pid_t pid, pid_t group)
@@ -272,7 +272,7 @@ PROGRAM_EXPORT int setpgid(pid_t pid, pid_t group)
         errno = ESRCH;
         return -1;
     }
-    return (int)syscall(SYS_setpgid, real, real_group);
+    return (int)system_call(SYS_setpgid, real, real_group);
 }
 
 PROGRAM_EXPORT pid_t getpgid(pid_t pid)
@@ -281,18 +281,18 @@ PROGRAM_EXPORT pid_t getpgid(pid_t pid)
         return PROGRAM_NEXT(getpgid)(pid);
     }
     const pid_t real = real_of(pid);
-    const pid_t group = real < 0 ? (errno = ESRCH, -1) : (pid_t)syscall(SYS_getpgid, real);
+    const pid_t group = real < 0 ? (errno = ESRCH, -1) : (pid_t)system_call(SYS_getpgid, real);
     return group < 0 ? -1 : shown_of(group);
 }
 
 PROGRAM_EXPORT pid_t getpgrp(void)
 {
-    return turn_on() ? getpgid(0) : (pid_t)syscall(SYS_getpgrp);
+    return turn_on() ? getpgid(0) : (pid_t)system_call(SYS_getpgrp);
 }
 
 PROGRAM_EXPORT pid_t setsid(void)
 {
-    const pid_t session = (pid_t)syscall(SYS_setsid);
+    const pid_t session = (pid_t)system_call(SYS_setsid);
     return turn_on() && session > 0 ? getpid() : session;
 }
 
@@ -300,7 +300,7 @@ PROGRAM_EXPORT pid_t setsid(void)
 PROGRAM_EXPORT int kill(pid_t pid, int number)
 {
     if (!turn_on()) {
-        return (int)syscall(SYS_kill, pid, number);
+        return (int)system_call(SYS_kill, pid, number);
     }
     const pid_t to = pid < 0 ? -pid : pid;
     const pid_t real = pid == 0                        ? 0
@@ -311,7 +311,7 @@ PROGRAM_EXPORT int kill(pid_t pid, int number)
         errno = ESRCH;
         return -1;
     }
-    const int result = (int)syscall(SYS_kill, pid < 0 ? -real : real, number);
+    const int result = (int)system_call(SYS_kill, pid < 0 ? -real : real, number);
     if (result == 0 && number != 0 && to != 0 && to != getpid()) {
         threads_disturb((uint32_t)(to - random_pid()));
     }

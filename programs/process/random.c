@@ -11,6 +11,8 @@
 
 #include "programs/turn.h"
 
+#define PROCESS_SHIFT 40u // a process draws fewer numbers
+
 static uint64_t drawn;
 
 // Returns number `index` of the sequence of the seed (splitmix64).
@@ -24,8 +26,10 @@ static uint64_t number_at(uint64_t index)
 
 void random_fill(void *bytes, size_t count)
 {
+    // Each process of the program has numbers of its own.
+    const uint64_t own = (uint64_t)(getpid() - random_pid()) << PROCESS_SHIFT;
     for (size_t at = 0; at < count;) {
-        const uint64_t number = number_at(++drawn);
+        const uint64_t number = number_at(own + ++drawn);
         const size_t step = count - at < sizeof number ? count - at : sizeof number;
         memcpy((char *)bytes + at, &number, step);
         at += step;

@@ -5,11 +5,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "programs/parts.h"
+#include "programs/system.h"
 #include "programs/turn.h"
 
 #define SIGNALS 65
@@ -144,9 +144,10 @@ void parts_deliver_signal(int signal)
         info.si_signo = signal;
         info.si_code = SI_TIMER;
         info.si_value = values[signal];
-        syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), syscall(SYS_gettid), signal, &info);
+        system_call(SYS_rt_tgsigqueueinfo, system_call(SYS_getpid), system_call(SYS_gettid), signal,
+                    &info);
     } else {
-        syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), signal);
+        system_call(SYS_tgkill, system_call(SYS_getpid), system_call(SYS_gettid), signal);
     }
 }
 
@@ -284,7 +285,7 @@ static int take_signal(const sigset_t *set, siginfo_t *info, uint64_t timeout_ps
         timeout_ps == PROGRAM_NEVER ? PROGRAM_NEVER : turn_now_ps() + timeout_ps;
     for (;;) {
         const struct timespec none = {0};
-        const long found = syscall(SYS_rt_sigtimedwait, set, info, &none, (size_t)8);
+        const long found = system_call(SYS_rt_sigtimedwait, set, info, &none, (size_t)8);
         if (found > 0) {
             return (int)found;
         }

@@ -8,12 +8,12 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
 #include "programs/sockets/names.h"
+#include "programs/system.h"
 #include "programs/time/moment.h"
 #include "programs/turn.h"
 
@@ -37,10 +37,10 @@ static int name_of(const endpoint_t *socket, const struct sockaddr *address, soc
 static void apply_flags(int descriptor, int flags)
 {
     if ((flags & SOCK_NONBLOCK) != 0) {
-        syscall(SYS_fcntl, descriptor, F_SETFL, O_NONBLOCK);
+        system_call(SYS_fcntl, descriptor, F_SETFL, O_NONBLOCK);
     }
     if ((flags & SOCK_CLOEXEC) != 0) {
-        syscall(SYS_fcntl, descriptor, F_SETFD, FD_CLOEXEC);
+        system_call(SYS_fcntl, descriptor, F_SETFD, FD_CLOEXEC);
     }
 }
 
@@ -73,7 +73,7 @@ PROGRAM_EXPORT int socket(int domain, int type, int protocol)
     }
     endpoint_t *endpoint = endpoint_create(descriptor, ENDPOINT_SOCKET);
     if (endpoint == NULL) {
-        syscall(SYS_close, descriptor);
+        system_call(SYS_close, descriptor);
         return -1;
     }
     endpoint->handle = call.handle;
@@ -159,10 +159,10 @@ static int take_connection(const endpoint_t *listener, int listening, program_na
         return refuse(error != 0 ? error : EMFILE);
     }
     char byte;
-    syscall(SYS_recvfrom, listening, &byte, 1, MSG_DONTWAIT, NULL, NULL);
+    system_call(SYS_recvfrom, listening, &byte, 1, MSG_DONTWAIT, NULL, NULL);
     endpoint_t *endpoint = endpoint_create(descriptor, ENDPOINT_SOCKET);
     if (endpoint == NULL) {
-        syscall(SYS_close, descriptor);
+        system_call(SYS_close, descriptor);
         return -1;
     }
     endpoint->handle = call.handle;
@@ -226,7 +226,7 @@ PROGRAM_EXPORT int shutdown(int descriptor, int how)
         return refuse(ENOTCONN);
     }
     turn_charge_call();
-    const long error = syscall(SYS_shutdown, descriptor, how);
+    const long error = system_call(SYS_shutdown, descriptor, how);
     endpoint_flush();
     return (int)error;
 }

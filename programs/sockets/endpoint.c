@@ -8,11 +8,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/process/descriptors.h"
 #include "programs/process/signals.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/time/moment.h"
 #include "programs/time/timerfd.h"
@@ -90,7 +90,7 @@ void endpoint_copy(int from, int to)
 
 bool endpoint_nonblocking(int descriptor)
 {
-    return (syscall(SYS_fcntl, descriptor, F_GETFL) & O_NONBLOCK) != 0;
+    return (system_call(SYS_fcntl, descriptor, F_GETFL) & O_NONBLOCK) != 0;
 }
 
 bool endpoint_waits(int descriptor)
@@ -115,7 +115,7 @@ int endpoint_await(int descriptor, short events, uint64_t timeout_ps)
     const uint64_t end_ps = moment_after(timeout_ps);
     for (;;) {
         struct pollfd ready = {.fd = descriptor, .events = events};
-        if (syscall(SYS_poll, &ready, 1, 0) != 0) {
+        if (system_call(SYS_poll, &ready, 1, 0) != 0) {
             return 0;
         }
         if (room) {

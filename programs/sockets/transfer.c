@@ -11,7 +11,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
 #include "programs/sockets/names.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/time/timerfd.h"
 #include "programs/turn.h"
@@ -43,7 +43,7 @@ static ssize_t receive_all(const endpoint_t *socket, int descriptor, struct msgh
 {
     ssize_t done = 0;
     for (;;) {
-        const long got = syscall(SYS_recvmsg, descriptor, message, flags | MSG_DONTWAIT);
+        const long got = system_call(SYS_recvmsg, descriptor, message, flags | MSG_DONTWAIT);
         if (got > 0 && (flags & MSG_PEEK) == 0) {
             endpoint_note_room();
         }
@@ -58,7 +58,7 @@ static ssize_t receive_all(const endpoint_t *socket, int descriptor, struct msgh
         const bool nonblocking = (flags & MSG_DONTWAIT) != 0 || endpoint_nonblocking(descriptor);
         if (nonblocking) {
             if (done == 0 && turn_idle_wait(&endpoint_idle)) {
-                return syscall(SYS_recvmsg, descriptor, message, flags | MSG_DONTWAIT);
+                return system_call(SYS_recvmsg, descriptor, message, flags | MSG_DONTWAIT);
             }
             errno = EAGAIN;
             return done != 0 ? done : -1;
@@ -113,7 +113,7 @@ static bool is_socket(int descriptor)
     int type;
     socklen_t length = sizeof type;
     return endpoint_socket_of(descriptor) != NULL ||
-           syscall(SYS_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
+           system_call(SYS_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
 }
 
 // Reads from a pipe or the like.
@@ -123,15 +123,15 @@ static ssize_t read_pipe(int descriptor, const struct iovec *places, int count)
     threads_meet();
     for (;;) {
         struct pollfd ready = {.fd = descriptor, .events = POLLIN};
-        if (syscall(SYS_poll, &ready, 1, 0) != 0) {
+        if (system_call(SYS_poll, &ready, 1, 0) != 0) {
             turn_act();
-            const ssize_t got = syscall(SYS_readv, descriptor, places, count);
+            const ssize_t got = system_call(SYS_readv, descriptor, places, count);
             threads_touch_descriptors();
             return got;
         }
         if (endpoint_nonblocking(descriptor)) {
             if (turn_idle_wait(&endpoint_idle)) {
-                return syscall(SYS_readv, descriptor, places, count);
+                return system_call(SYS_readv, descriptor, places, count);
             }
             errno = EAGAIN;
             return -1;
@@ -267,15 +267,16 @@ static void advance(struct msghdr *message, size_t bytes)
 // Writes into a pipe or the like as much as there is room for.
 static ssize_t write_now(int descriptor, const struct msghdr *message)
 {
-    const long flags = syscall(SYS_fcntl, descriptor, F_GETFL);
+    const long flags = system_call(SYS_fcntl, descriptor, F_GETFL);
     const bool waits = (flags & O_NONBLOCK) == 0;
     if (waits) {
-        syscall(SYS_fcntl, descriptor, F_SETFL, flags | O_NONBLOCK);
+        system_call(SYS_fcntl, descriptor, F_SETFL, flags | O_NONBLOCK);
     }
-    const ssize_t written = syscall(SYS_writev, descriptor, message->msg_iov, message->msg_iovlen);
+    const ssize_t written =
+        system_call(SYS_writev, descriptor, message->msg_iov, message->msg_iovlen);
     const int error = errno;
     if (waits) {
-        syscall(SYS_fcntl, descriptor, F_SETFL, flags);
+        system_call(SYS_fcntl, descriptor, F_SETFL, flags);
     }
     errno = error;
     return written;
@@ -305,8 +306,9 @@ static ssize_t transmit(const endpoint_t *socket, int descriptor, struct msghdr 
     turn_charge_call();
     threads_meet();
     for (;;) {
-        const long sent = is_pipe ? write_now(descriptor, message)
-                                  : syscall(SYS_sendmsg, descriptor, message, flags | MSG_DONTWAIT);
+        const long sent = is_pipe
+                              ? write_now(descriptor, message)
+                              : system_call(SYS_sendmsg, descriptor, message, flags | MSG_DONTWAIT);
         const int error = errno;
         if (sent > 0) {
             done += (size_t)sent;

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/time/moment.h"
 #include "programs/turn.h"
@@ -86,7 +86,7 @@ typedef struct poll_question {
 static int ask_poll(void *question)
 {
     const poll_question_t *poll = question;
-    return (int)syscall(SYS_poll, poll->descriptors, poll->count, 0);
+    return (int)system_call(SYS_poll, poll->descriptors, poll->count, 0);
 }
 
 PROGRAM_EXPORT int poll(struct pollfd *descriptors, nfds_t count, int timeout_ms)
@@ -137,8 +137,8 @@ static int ask_select(void *question)
             memcpy(select->sets[i], select->wished[i], select->bytes);
         }
     }
-    return (int)syscall(SYS_pselect6, select->count, select->sets[0], select->sets[1],
-                        select->sets[2], &timeout, NULL);
+    return (int)system_call(SYS_pselect6, select->count, select->sets[0], select->sets[1],
+                            select->sets[2], &timeout, NULL);
 }
 
 static int wait_select(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
@@ -194,8 +194,8 @@ typedef struct epoll_question {
 static int ask_epoll(void *question)
 {
     const epoll_question_t *epoll = question;
-    return (int)syscall(SYS_epoll_pwait, epoll->descriptor, epoll->events, epoll->count, 0, NULL,
-                        (size_t)8);
+    return (int)system_call(SYS_epoll_pwait, epoll->descriptor, epoll->events, epoll->count, 0,
+                            NULL, (size_t)8);
 }
 
 PROGRAM_EXPORT int epoll_pwait(int descriptor, struct epoll_event *events, int count,

@@ -24,12 +24,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "programs/process/code.h"
 #include "programs/process/signals.h"
+#include "programs/system.h"
 #include "programs/turn.h"
 
 #define TRAP_FLAG ((greg_t)0x100)
@@ -196,7 +196,7 @@ static void set_timer(long new_period_ns)
         .it_value = {.tv_sec = new_period_ns / 1000000000, .tv_nsec = new_period_ns % 1000000000}};
     if (new_period_ns != watch->period_ns) {
         watch->period_ns = new_period_ns;
-        syscall(SYS_timer_settime, watch->timer, 0, &times, NULL);
+        system_call(SYS_timer_settime, watch->timer, 0, &times, NULL);
     }
 }
 
@@ -447,10 +447,10 @@ static bool on_timer(siginfo_t *info, ucontext_t *context)
 static void begin_watch(watch_t *mine)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGNALS_SPIN};
-    event._sigev_un._tid = (int)syscall(SYS_gettid);
+    event._sigev_un._tid = (int)system_call(SYS_gettid);
     int id = 0;
     watch = mine;
-    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &id) == 0) {
+    if (system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &id) == 0) {
         mine->timer = (timer_t)(intptr_t)id; // the kernel's number, for system calls only
         set_timer(PERIOD_NS);
     }
@@ -482,7 +482,7 @@ void spin_end_thread(void)
 {
     watch_t *mine = watch;
     if (mine != &first_watch) {
-        syscall(SYS_timer_delete, mine->timer);
+        system_call(SYS_timer_delete, mine->timer);
         watch = &first_watch;
         free(mine);
     }

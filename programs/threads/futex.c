@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/threads/futex.c - the system call futex(), as programs make it by syscall().
-//
-// Other system calls pass through.
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <stdarg.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
-#include "programs/verbs/segments.h"
-
-#define ARGUMENTS 6
 
 static long fail(long error)
 {
@@ -23,25 +18,10 @@ static long fail(long error)
     return -1;
 }
 
-static long call_kernel(long number, const long *arguments)
-{
-    register long r10 __asm__("r10") = arguments[3];
-    register long r8 __asm__("r8") = arguments[4];
-    register long r9 __asm__("r9") = arguments[5];
-    long result = number;
-    __asm__ volatile("syscall"
-                     : "+a"(result)
-                     : "D"(arguments[0]), "S"(arguments[1]), "d"(arguments[2]), "r"(r10), "r"(r8),
-                       "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result < 0 && result >= -4095 ? fail(-result) : result;
-}
-
 void threads_real_futex(int *word, int operation, int value)
 {
     const int error = errno;
-    const long arguments[ARGUMENTS] = {(long)(uintptr_t)word, operation, value};
-    (void)call_kernel(SYS_futex, arguments);
+    (void)system_call(SYS_futex, word, operation, value, NULL, NULL, 0);
     errno = error;
 }
 
@@ -102,20 +82,11 @@ static long futex(const long *arguments)
     }
 }
 
-PROGRAM_EXPORT long syscall(long number, ...)
+bool threads_futex(const long *arguments, long *result)
 {
-    long arguments[ARGUMENTS];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < ARGUMENTS; i++) {
-        arguments[i] = va_arg(list, long);
+    if (!threads_many || !turn_enter("futex")) {
+        return false;
     }
-    va_end(list);
-    long result;
-    if (segments_call(number, arguments, &result)) {
-        return result;
-    }
-    return number == SYS_futex && threads_many && turn_enter("futex")
-               ? futex(arguments)
-               : call_kernel(number, arguments);
+    *result = futex(arguments);
+    return true;
 }

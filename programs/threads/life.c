@@ -12,12 +12,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
 
 #include "programs/process/descriptors.h"
 #include "programs/spin/loops.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
@@ -148,7 +148,7 @@ static void *run(void *argument)
     }
     turn_begin_thread(thread->control, thread->bell);
     self = thread;
-    thread->tid = (int)syscall(SYS_gettid);
+    thread->tid = (int)system_call(SYS_gettid);
     (void)pthread_setspecific(key, thread);
     spin_begin_thread();
     (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &thread->mask, NULL);
@@ -163,7 +163,7 @@ void threads_become_many(void)
     if (!prepared) {
         prepared = true;
         first.id = pthread_self();
-        first.tid = (int)syscall(SYS_gettid);
+        first.tid = (int)system_call(SYS_gettid);
         (void)pthread_key_create(&key, next_round);
         (void)pthread_setspecific(key, &first);
     }
@@ -192,7 +192,7 @@ void threads_forked(uint32_t number)
     self->next = NULL;
     self->control = 0;
     self->number = number;
-    self->tid = (int)syscall(SYS_gettid);
+    self->tid = (int)system_call(SYS_gettid);
 }
 
 // Asks the simulator for a core. Returns 0 or an errno value.
@@ -435,4 +435,22 @@ PROGRAM_EXPORT int pthread_kill(pthread_t id, int number)
         threads_disturb(thread->number);
     }
     return error;
+}
+
+PROGRAM_EXPORT int tgkill(pid_t pid, pid_t tid, int number)
+{
+    if (!turn_on()) {
+        return PROGRAM_NEXT(tgkill)(pid, tid, number);
+    }
+    const uint32_t wanted = self->number + (uint32_t)(tid - gettid());
+    for (thread_t *thread = threads; thread != NULL && pid == getpid(); thread = thread->next) {
+        if (thread->number == wanted && !thread->ended) {
+            const pthread_t id = thread->id != 0 ? thread->id : pthread_self(); // it is alone
+            const int error = pthread_kill(id, number);
+            errno = error != 0 ? error : errno;
+            return error == 0 ? 0 : -1;
+        }
+    }
+    errno = ESRCH;
+    return -1;
 }

@@ -60,6 +60,10 @@ uint32_t threads_own_number(void);
 // Returns the number of the thread that the kernel has given this number, or PROGRAM_NO_THREAD.
 uint32_t threads_number_of(int tid);
 
+// Makes the system call futex() with these arguments for the program. Returns false if it passes
+// through.
+bool threads_futex(const long *arguments, long *result);
+
 // Makes the system call futex() of this machine.
 void threads_real_futex(int *word, int operation, int value);
 

@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/process/code.h"
+#include "programs/system.h"
 #include "programs/turn.h"
 
 #define SEGMENTS_MAX 256u
@@ -237,8 +237,8 @@ static pool_t *find_pool(const uint8_t *code, const uint8_t *begin, size_t bytes
     uintptr_t place = (uintptr_t)begin & ~(uintptr_t)(POOL_STEP - 1);
     for (unsigned i = 0; i < POOL_TRIES && pool_count < POOLS_MAX && place > POOL_STEP; i++) {
         place -= POOL_STEP;
-        const long got = syscall(SYS_mmap, place, POOL_BYTES, PROT_READ | PROT_EXEC,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        const long got = system_call(SYS_mmap, place, POOL_BYTES, PROT_READ | PROT_EXEC,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
         if (got == (long)place) {
             const uint8_t *const routine = detour_enter;
             pool_t *pool = &pools[pool_count++];
@@ -246,7 +246,7 @@ static pool_t *find_pool(const uint8_t *code, const uint8_t *begin, size_t bytes
             return code_write(pool->memory, &routine, sizeof routine) ? pool : NULL;
         }
         if (got != -1) {
-            syscall(SYS_munmap, got, POOL_BYTES); // an old kernel, which chose another place
+            system_call(SYS_munmap, got, POOL_BYTES); // an old kernel, which chose another place
         }
     }
     return NULL;

@@ -7,12 +7,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "programs/parts.h"
 #include "programs/process/descriptors.h"
+#include "programs/system.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
 
@@ -37,7 +37,7 @@ static void look(endpoint_t *timer)
         timer->end_ps += count * timer->every_ps;
     }
     if (first) {
-        syscall(SYS_write, timer->signal_fd, "t", 1);
+        system_call(SYS_write, timer->signal_fd, "t", 1);
     }
 }
 
@@ -61,7 +61,7 @@ static void empty(endpoint_t *timer, int descriptor)
 {
     char byte;
     if (timer->expirations != 0) {
-        syscall(SYS_read, descriptor, &byte, 1);
+        system_call(SYS_read, descriptor, &byte, 1);
         timer->expirations = 0;
     }
 }
@@ -115,18 +115,18 @@ PROGRAM_EXPORT int timerfd_create(int clock, int flags)
         return PROGRAM_NEXT(timerfd_create)(clock, flags);
     }
     int ends[2];
-    if (clocks_kind(clock) == CLOCKS_NONE || syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) {
+    if (clocks_kind(clock) == CLOCKS_NONE || system_call(SYS_pipe2, ends, O_CLOEXEC) != 0) {
         errno = EINVAL;
         return -1;
     }
     endpoint_t *timer = endpoint_create(ends[0], ENDPOINT_TIMER);
     if (timer == NULL) {
-        syscall(SYS_close, ends[0]);
-        syscall(SYS_close, ends[1]);
+        system_call(SYS_close, ends[0]);
+        system_call(SYS_close, ends[1]);
         return -1;
     }
-    syscall(SYS_fcntl, ends[0], F_SETFD, (flags & TFD_CLOEXEC) != 0 ? FD_CLOEXEC : 0);
-    syscall(SYS_fcntl, ends[0], F_SETFL, (flags & TFD_NONBLOCK) != 0 ? O_NONBLOCK : 0);
+    system_call(SYS_fcntl, ends[0], F_SETFD, (flags & TFD_CLOEXEC) != 0 ? FD_CLOEXEC : 0);
+    system_call(SYS_fcntl, ends[0], F_SETFL, (flags & TFD_NONBLOCK) != 0 ? O_NONBLOCK : 0);
     timer->id = ID_FIRST + ids++;
     timer->clock_kind = clocks_kind(clock);
     timer->signal_fd = descriptors_hide(ends[1]);

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/process/descriptors.h"
+#include "programs/system.h"
 #include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
@@ -48,7 +48,7 @@ PROGRAM_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *base)
     if (base->refcnt != 0) {
         return EBUSY;
     }
-    syscall(SYS_close, base->fd);
+    system_call(SYS_close, base->fd);
     descriptors_close(channel->events_fd);
     free(channel);
     return 0;

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/parts.h"
 #include "programs/process/descriptors.h"
+#include "programs/system.h"
 #include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
@@ -98,7 +98,7 @@ PROGRAM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
     open->events_fd = ends[1];
     struct ibv_context *context = &open->verbs.context;
     context->device = device;
-    context->cmd_fd = descriptors_hide((int)syscall(SYS_dup, ends[0]));
+    context->cmd_fd = descriptors_hide((int)system_call(SYS_dup, ends[0]));
     context->async_fd = ends[0];
     context->num_comp_vectors = 1;
     context->abi_compat = __VERBS_ABI_IS_EXTENDED;
@@ -123,7 +123,7 @@ PROGRAM_EXPORT int ibv_close_device(struct ibv_context *context)
     if (*at != NULL) {
         *at = open->next;
     }
-    syscall(SYS_close, context->async_fd);
+    system_call(SYS_close, context->async_fd);
     descriptors_close(context->cmd_fd);
     descriptors_close(open->events_fd);
     free(open);
@@ -146,7 +146,7 @@ void parts_deliver_event(const program_event_t *event)
         const verbs_cq_t *cq = verbs_find(VERBS_CQ, event->handle);
         if (cq != NULL && cq->base.channel != NULL) {
             const verbs_channel_t *channel = (const verbs_channel_t *)(void *)cq->base.channel;
-            syscall(SYS_write, channel->events_fd, &record, sizeof record);
+            system_call(SYS_write, channel->events_fd, &record, sizeof record);
         }
         return;
     }
@@ -190,13 +190,13 @@ void parts_deliver_event(const program_event_t *event)
     default:
         for (verbs_open_t *open = opened; open != NULL; open = open->next) {
             if (open->device == event->handle) {
-                syscall(SYS_write, open->events_fd, &record, sizeof record);
+                system_call(SYS_write, open->events_fd, &record, sizeof record);
             }
         }
         return;
     }
     if (context != NULL) {
-        syscall(SYS_write, verbs_open_of(context)->events_fd, &record, sizeof record);
+        system_call(SYS_write, verbs_open_of(context)->events_fd, &record, sizeof record);
     }
 }
 

@@ -7,12 +7,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "programs/parts.h"
 #include "programs/process/descriptors.h"
 #include "programs/process/signals.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 
 typedef struct slot {
@@ -88,11 +88,11 @@ void verbs_remove(verbs_kind_t kind, uint32_t handle)
 
 int verbs_create_pipe(int ends[2])
 {
-    if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) {
+    if (system_call(SYS_pipe2, ends, O_CLOEXEC) != 0) {
         return errno;
     }
     ends[1] = descriptors_hide(ends[1]);
-    syscall(SYS_fcntl, ends[1], F_SETFL, O_NONBLOCK);
+    system_call(SYS_fcntl, ends[1], F_SETFL, O_NONBLOCK);
     return 0;
 }
 
@@ -102,20 +102,21 @@ int verbs_take_event(int descriptor, turn_idle_t *idle, verbs_event_t *event)
     const uint64_t before = signals_interrupts;
     for (;;) {
         struct pollfd ready = {.fd = descriptor, .events = POLLIN};
-        if (syscall(SYS_poll, &ready, 1, 0) < 0) {
+        if (system_call(SYS_poll, &ready, 1, 0) < 0) {
             return -1;
         }
         if (ready.revents != 0) {
-            return syscall(SYS_read, descriptor, event, sizeof *event) == (long)sizeof *event ? 0
-                                                                                              : -1;
+            return system_call(SYS_read, descriptor, event, sizeof *event) == (long)sizeof *event
+                       ? 0
+                       : -1;
         }
         if (signals_interrupts != before) {
             errno = EINTR;
             return -1;
         }
-        if ((syscall(SYS_fcntl, descriptor, F_GETFL) & O_NONBLOCK) != 0) {
+        if ((system_call(SYS_fcntl, descriptor, F_GETFL) & O_NONBLOCK) != 0) {
             (void)turn_idle_wait(idle);
-            if (syscall(SYS_poll, &ready, 1, 0) == 1) {
+            if (system_call(SYS_poll, &ready, 1, 0) == 1) {
                 continue;
             }
             errno = EAGAIN;

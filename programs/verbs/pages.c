@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "programs/system.h"
 #include "programs/turn.h"
 #include "programs/verbs/segments.h"
 
@@ -67,7 +67,8 @@ static char *read_maps(void)
     size_t capacity = 1u << 16;
     size_t length = 0;
     char *text = malloc(capacity);
-    const int maps = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    const int maps =
+        (int)system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
     while (text != NULL && maps >= 0) {
         if (capacity - length < 4096) {
             capacity *= 2;
@@ -77,14 +78,14 @@ static char *read_maps(void)
             }
             text = larger;
         }
-        const long got = syscall(SYS_read, maps, text + length, capacity - length - 1);
+        const long got = system_call(SYS_read, maps, text + length, capacity - length - 1);
         if (got <= 0) {
             break;
         }
         length += (size_t)got;
     }
     if (maps >= 0) {
-        syscall(SYS_close, maps);
+        system_call(SYS_close, maps);
     }
     if (text != NULL) {
         text[length] = '\0';
@@ -238,8 +239,8 @@ static void move_pages(void *argument)
     for (uint64_t begin = 0; begin < move->bytes; begin += VIEW_BYTES) {
         const uint64_t left = move->bytes - begin;
         const uint64_t bytes = left < VIEW_BYTES ? left : VIEW_BYTES;
-        const long view = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                  PROGRAM_MEMORY_FD, move->offset + begin);
+        const long view = system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                      PROGRAM_MEMORY_FD, move->offset + begin);
         if (view == -1) {
             move->error = ENOMEM;
             return;
@@ -250,10 +251,10 @@ static void move_pages(void *argument)
                 memcpy((void *)(uintptr_t)((uint64_t)view + at), from, PAGE_BYTES);
             }
         }
-        syscall(SYS_munmap, view, bytes);
+        system_call(SYS_munmap, view, bytes);
     }
-    if (syscall(SYS_mmap, move->begin, move->bytes, move->protection, MAP_SHARED | MAP_FIXED,
-                PROGRAM_MEMORY_FD, move->offset) == -1) {
+    if (system_call(SYS_mmap, move->begin, move->bytes, move->protection, MAP_SHARED | MAP_FIXED,
+                    PROGRAM_MEMORY_FD, move->offset) == -1) {
         move->error = ENOMEM;
     }
 }
@@ -291,14 +292,14 @@ static int move_range(uint64_t begin, uint64_t end, const mapping_t *of, const s
         const uint64_t offset = find_place(begin, end, file, &bytes);
         if (offset + bytes > file_bytes) {
             const uint64_t wanted = (offset + bytes) * 2;
-            if (syscall(SYS_ftruncate, PROGRAM_MEMORY_FD, wanted) != 0 &&
-                syscall(SYS_ftruncate, PROGRAM_MEMORY_FD, offset + bytes) != 0) {
+            if (system_call(SYS_ftruncate, PROGRAM_MEMORY_FD, wanted) != 0 &&
+                system_call(SYS_ftruncate, PROGRAM_MEMORY_FD, offset + bytes) != 0) {
                 return ENOMEM;
             }
             file_bytes = wanted;
         }
-        syscall(SYS_fallocate, PROGRAM_MEMORY_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                offset, bytes);
+        system_call(SYS_fallocate, PROGRAM_MEMORY_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    offset, bytes);
         if (note_extent(begin, begin + bytes, offset, of->shared) != 0) {
             return ENOMEM;
         }
@@ -431,14 +432,15 @@ int pages_share(uintptr_t address, size_t length, bool write)
 static void copy_pages(void *argument)
 {
     const move_t *move = argument;
-    const long copy = syscall(SYS_mmap, NULL, move->bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const long copy = system_call(SYS_mmap, NULL, move->bytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == -1) {
         turn_fail("a process that was forked has no memory for pages that its parent registered");
     }
     memcpy((void *)(uintptr_t)copy, (const void *)(uintptr_t)move->begin, move->bytes);
-    syscall(SYS_mprotect, copy, move->bytes, move->protection);
-    syscall(SYS_mremap, copy, move->bytes, move->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, move->begin);
+    system_call(SYS_mprotect, copy, move->bytes, move->protection);
+    system_call(SYS_mremap, copy, move->bytes, move->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                move->begin);
 }
 
 static bool lies_in_shared(uint64_t offset)

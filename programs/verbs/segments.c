@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "programs/system.h"
 #include "programs/turn.h"
 
 #define PAGE_BYTES UINT64_C(4096)
@@ -51,14 +51,14 @@ static long get(int key, size_t bytes, int flags)
 // Finds room for pages that begin at a multiple of `unit`. Returns its address, or 0.
 static uint64_t find_room(uint64_t bytes, uint64_t unit)
 {
-    const long room = syscall(SYS_mmap, NULL, bytes + unit, PROT_NONE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const long room = system_call(SYS_mmap, NULL, bytes + unit, PROT_NONE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == -1) {
         return 0;
     }
     const uint64_t begin = ((uint64_t)room + unit - 1) & ~(unit - 1);
-    syscall(SYS_munmap, room, begin - (uint64_t)room);
-    syscall(SYS_munmap, begin + bytes, (uint64_t)room + unit - begin);
+    system_call(SYS_munmap, room, begin - (uint64_t)room);
+    system_call(SYS_munmap, begin + bytes, (uint64_t)room + unit - begin);
     return begin;
 }
 
@@ -78,7 +78,8 @@ static long map_pages(int file, uint64_t bytes, uint64_t unit, const void *wish,
     if (place == 0 || (place & (unit - 1)) != 0) {
         return fail(place == 0 ? ENOMEM : EINVAL);
     }
-    const long address = syscall(SYS_mmap, place, bytes, protection, MAP_SHARED | fixed, file, 0);
+    const long address =
+        system_call(SYS_mmap, place, bytes, protection, MAP_SHARED | fixed, file, 0);
     return address == -1 && errno == EEXIST ? fail(EINVAL) : address;
 }
 
@@ -105,7 +106,7 @@ static long attach(int id, const void *wish, int flags)
     const bool known = fstat(file, &status) == 0;
     const long address = known ? map_pages(file, bytes, unit, wish, flags) : fail(ENOMEM);
     const int reason = errno;
-    syscall(SYS_close, file);
+    system_call(SYS_close, file);
     if (address == -1) {
         give_up(call.handle);
         free(segment);
@@ -128,7 +129,7 @@ static long detach(const void *address)
     }
     *at = segment->next;
     turn_charge_call();
-    syscall(SYS_munmap, segment->address, segment->bytes);
+    system_call(SYS_munmap, segment->address, segment->bytes);
     give_up(segment->id);
     free(segment);
     return 0;

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -423,6 +424,23 @@ static void try_others(void)
     close(random);
 }
 
+// Makes system calls by their numbers: they show the same host as the functions of their names.
+static void call_by_numbers(void)
+{
+    struct timespec now;
+    uint64_t number = 0;
+    const uint64_t before_ns = now_ns();
+    EXPECT(syscall(SYS_getpid) == getpid() && syscall(SYS_gettid) == gettid());
+    EXPECT(syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 3000000}, NULL) == 0);
+    EXPECT(syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now) == 0);
+    const uint64_t slept_ns =
+        (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - before_ns;
+    EXPECT(slept_ns >= 3000000 && slept_ns < 3010000);
+    EXPECT(syscall(SYS_getrandom, &number, sizeof number, 0) == sizeof number);
+    EXPECT(syscall(SYS_tgkill, getpid(), gettid(), 0) == 0);
+    printf("thread %ld, random %llx\n", syscall(SYS_gettid), (unsigned long long)number);
+}
+
 int main(int count, char **words)
 {
     const char *server = count > 1 ? words[1] : NULL;
@@ -430,6 +448,7 @@ int main(int count, char **words)
     join(server);
     open_device();
     try_others();
+    call_by_numbers();
     read_counters();
     register_memory();
     uint64_t *words64 = aligned_alloc(4096, 65536);
