@@ -187,25 +187,21 @@ static sim_err_t fail_unknown(const source_t *source, world_error_t *error)
     return SIM_ERR_INVALID;
 }
 
-// Reads a file into memory and finds its format. A file of a folder may have none.
-static sim_err_t load(import_job_t *job, source_t *source, world_error_t *error)
+// Reads the tree of a text that may have one, and finds the format; NULL: it has none of them.
+static sim_err_t find_format(source_t *source, world_document_t *document, const char *text,
+                             size_t size, world_error_t *error)
 {
-    size_t size = 0;
-    sim_err_t result = world_read_file(source->path, FILE_BYTES_MAX, &source->text, &size, error);
-    if (result != SIM_OK) {
-        return source->named ? result : SIM_OK;
-    }
     source->file = (import_file_t){
-        .name = world_document_text(job->document, source->path),
-        .text = source->text,
+        .name = world_document_text(document, source->path),
+        .text = text,
         .size_bytes = size,
-        .document = job->document,
+        .document = document,
     };
-    const char *const begin = source->text + strspn(source->text, " \t\r\n");
+    const char *const begin = text + strspn(text, " \t\r\n");
     if (*begin == '{') {
         world_tree_t *tree = NULL;
-        result = world_yaml_parse(job->document, source->file.name, true, source->text, size, &tree,
-                                  error);
+        const sim_err_t result =
+            world_yaml_parse(document, source->file.name, true, text, size, &tree, error);
         if (result != SIM_OK) {
             return result;
         }
@@ -214,8 +210,8 @@ static sim_err_t load(import_job_t *job, source_t *source, world_error_t *error)
         // Lists of links and tables of text may begin like this, too, and are no YAML then.
         world_tree_t *tree = NULL;
         world_error_t ignored;
-        if (world_yaml_parse(job->document, source->file.name, true, source->text, size, &tree,
-                             &ignored) == SIM_OK &&
+        if (world_yaml_parse(document, source->file.name, true, text, size, &tree, &ignored) ==
+                SIM_OK &&
             tree->kind == WORLD_TREE_LIST) {
             source->file.tree = tree;
         }
@@ -223,7 +219,33 @@ static sim_err_t load(import_job_t *job, source_t *source, world_error_t *error)
     for (size_t f = 0; f < SIM_COUNT_OF(formats) && source->format == NULL; f++) {
         source->format = formats[f]->is(&source->file) ? formats[f] : NULL;
     }
-    return source->format == NULL && source->named ? fail_unknown(source, error) : SIM_OK;
+    return SIM_OK;
+}
+
+const char *cli_import_format(const char *path, const char *text, size_t size_bytes)
+{
+    world_document_t *const document = world_document_create();
+    source_t source = {.path = sim_strdup(path)};
+    world_error_t ignored;
+    const sim_err_t result = find_format(&source, document, text, size_bytes, &ignored);
+    sim_free(source.path);
+    world_document_destroy(document);
+    return result == SIM_OK && source.format != NULL && source.format != &import_links
+               ? source.format->name
+               : NULL;
+}
+
+// Reads a file into memory and finds its format. A file of a folder may have none.
+static sim_err_t load(import_job_t *job, source_t *source, world_error_t *error)
+{
+    size_t size = 0;
+    sim_err_t result = world_read_file(source->path, FILE_BYTES_MAX, &source->text, &size, error);
+    if (result != SIM_OK) {
+        return source->named ? result : SIM_OK;
+    }
+    result = find_format(source, job->document, source->text, size, error);
+    return result == SIM_OK && source->format == NULL && source->named ? fail_unknown(source, error)
+                                                                       : result;
 }
 
 static sim_err_t read_all(import_job_t *job, bool servers, world_error_t *error)

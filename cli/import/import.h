@@ -10,4 +10,8 @@
 // the standard output) and prints what became of the files. Returns the exit status.
 int cli_command_import(const cli_args_t *args);
 
+// Returns the name of the format of a text if import reads it, else NULL; lists of links do not
+// count, since any table may be one. A 0 follows the text's last byte. The string is static.
+const char *cli_import_format(const char *path, const char *text, size_t size_bytes);
+
 #endif // CLI_IMPORT_IMPORT_H

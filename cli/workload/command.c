@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/workload/command.c - describes and converts files of workloads. docs/models/workload.md
+#include "cli/import/import.h"
 #include "cli/workload/workload.h"
 
 #include "apps/workload/formats/format.h"
@@ -388,6 +389,17 @@ typedef enum kind {
     KIND_SIZES
 } kind_t;
 
+// Recognises the files of a real fabric.
+static bool is_of_import(const app__workload_file_t *file, cli_peer_t *peer)
+{
+    const char *const what = cli_import_format(file->name, file->text, file->size_bytes);
+    if (what != NULL) {
+        *peer = (cli_peer_t){.use = "rocesim import FILE -o SCENARIO makes a scenario of it"};
+        (void)snprintf(peer->what, sizeof(peer->what), "%s", what);
+    }
+    return what != NULL;
+}
+
 static kind_t kind_of(const app__workload_file_t *file, cli_peer_t *peer)
 {
     const char *const text = file->text;
@@ -405,7 +417,7 @@ static kind_t kind_of(const app__workload_file_t *file, cli_peer_t *peer)
     const bool scenario = format == NULL && cli_is_scenario(file->name, text, size);
     // MSCCL's reader takes every XML.
     if ((format == NULL || format == &app__format_msccl) && !scenario &&
-        cli_peer_of(text, size, peer)) {
+        (is_of_import(file, peer) || cli_peer_of(text, size, peer))) {
         return peer->is_topology ? KIND_TOPOLOGY : KIND_FOREIGN;
     }
     const bool other_xml = format == &app__format_msccl && !cli_has_word(text, size, "<algo");

@@ -44,6 +44,9 @@ static const char one_a_line[] =
     "expected a request in each line, as `jq -c '.[]' FILE` writes them";
 static const char count_tokens[] =
     "expected lengths in tokens: JSON lines with input_length and output_length";
+static const char import_links[] = "rocesim import FILE -o SCENARIO makes a scenario of it";
+static const char explain_counters[] =
+    "rocesim explain TOPOLOGY --counters FILE reads it (docs/formats/counters.md)";
 static const char read_run[] = "rocesim explain, plot, compare and diff read the folder of a run";
 static const char in_flows[] = "a scenario uses it as traffic: [{flows: {file: FILE}}]";
 
@@ -92,13 +95,6 @@ static const struct {
     {{"graph [", "node ["}, "a graph in GML", write_graph},
     {{"digraph ", "{", "->"}, "a graph of Graphviz", write_graph},
     {{"graph ", "{", "--"}, "a graph of Graphviz", write_graph},
-    {{"vendid=", "devid="}, "a network of InfiniBand, as ibnetdiscover prints it", write_graph},
-    {{"BUFFER_POOL"}, "buffer profiles of a switch (SONiC)", set_switch},
-    {{"BUFFER_PROFILE"}, "buffer profiles of a switch (SONiC)", set_switch},
-    {{"WRED_PROFILE"}, "a switch configuration of SONiC", set_switch},
-    {{"DEVICE_METADATA"}, "a switch configuration of SONiC", set_switch},
-    {{"PORT_QOS_MAP"}, "a switch configuration of SONiC", set_switch},
-    {{"MAP_PFC_PRIORITY_TO_QUEUE"}, "a switch configuration of SONiC", set_switch},
     {{"interface Ethernet", "priority-flow-control"}, "a switch configuration", set_switch},
     {{"endpoints:", "kind"}, "a topology of containerlab", write_graph},
     {{"\"nodes\"", "\"links\"", "\"source\""}, "a graph of NetworkX (JSON)", write_graph},
@@ -114,17 +110,26 @@ static const struct {
     {{"CPU Affinity", "GPU0"}, "a server, as `nvidia-smi topo -m` prints it", set_server},
     {{"CA 'mlx5"}, "NICs, as ibstat prints them", set_server},
     {{"hca_id:"}, "NICs, as ibv_devinfo prints them", set_server},
+    {{"\"$schema\"", "\"properties\""}, "a JSON schema", nothing},
+    {{"a_node", "b_node"}, "a list of links", import_links},
     {{"out-of-place", "busbw"}, "results of nccl-tests", measured},
     {{"NCCL INFO"}, "a log of NCCL", measured},
     {{"BW average"}, "results of perftest", measured},
     {{"BW_average"}, "results of perftest", measured},
-    {{"t_avg"}, "results of perftest", measured},
+    {{"t_avg[usec]"}, "results of perftest", measured},
     {{" BW Test", "Transport type"}, "results of perftest", measured},
     {{"Latency Test", "Transport type"}, "results of perftest", measured},
     {{"test_info", "Dual_port"}, "results of perftest", measured},
     {{"Client connecting to", "port"}, "results of iperf", measured},
     {{"\"connected\"", "\"intervals\"", "\"cpu_utilization"}, "results of iperf", measured},
-    {{"NIC statistics:"}, "counters of a NIC, as ethtool prints them", measured},
+    {{"NIC statistics:"}, "counters of a NIC, as ethtool prints them", explain_counters},
+    {{"SAI_PORT_STAT_"}, "counters of switches (SONiC's COUNTERS_DB)", explain_counters},
+    {{"Port Rx", "PFC0"},
+     "counters of a switch, as `show pfc counters` prints them",
+     explain_counters},
+    {{"link mlx5", "rx_write_requests"},
+     "counters of a NIC, as `rdma statistic` prints them",
+     explain_counters},
     {{"mean_ttft_ms"}, "results of a benchmark of vLLM or SGLang", measured},
     {{"\"traceEvents\""}, "a timeline of a profiler", convert_trace},
     {{"\"pytorch_version\""}, "a trace of PyTorch", convert_trace},
@@ -141,7 +146,25 @@ static const struct {
     {{"scenario:", "constants:", "points:"},
      "a plan of constants",
      "rocesim calibrate FILE runs it"},
+    {{"scenario:", "variants:"}, "a plan of a sweep", "rocesim sweep FILE runs it"},
+    {{"scenario:", "expect:"}, "a list of expectations", "rocesim expect FILE checks them"},
+    {{"cases:", "expect:"}, "a list of expectations", "rocesim expect FILE checks them"},
+    {{"constants:", "points:"}, "a plan of constants", "rocesim calibrate FILE runs it"},
+    {{"\"call\"", "\"submit\""},
+     "calls of a session",
+     "rocesim serve SCENARIO reads them from the "
+     "standard input"},
+    {{"\"wall_begun\"", "\"digest\""}, "the manifest of a run", read_run},
+    {{"\"interfaces\"", "\"nodes\"", "\"links\""}, "the topology of a run", read_run},
     {{"\"outcome_digest\"", "\"sim_time_ps\""}, "the summary of a run", read_run},
+    {{"time_ns,event,port"}, "the events of a run", read_run},
+    {{"port,priority,from_ns,to_ns"}, "the pauses of a run", read_run},
+    {{"app,kind,list,item"}, "the figures of the applications of a run", read_run},
+    {{"nic,tx_packets,rx_packets"}, "the NICs of a run", read_run},
+    {{"\"cells\"", "\"controls\"", "\"score\""},
+     "the results of an arena",
+     "rocesim arena "
+     "--baseline FILE reads it"},
     {{"flow_id,src,dst,src_port"}, "the flows of a run", read_run},
     {{"port,rate_bps,tx_packets"}, "the ports of a run", read_run},
     {{"<!DOCTYPE html"}, "a web page", "expected the file that the page shows"},

@@ -176,7 +176,7 @@ static sim_err_t parse_flag(sim__span_t span, bool *flag, sim_message_t *message
         return SIM_OK;
     }
     return sim_fail(message, SIM_ERR_INVALID,
-                    "\"%s\" is not a switch: expected true, false, on or off",
+                    "\"%s\" is neither true nor false: expected true, false, on or off",
                     sim__show(span).text);
 }
 
