@@ -619,7 +619,8 @@ static const struct {
     const char *text;
     const char *message;
 } refused[] = {
-    {PFC, SIM_ERR_INVALID, "maybe", "\"maybe\" is neither true nor false: expected true, false, on or off"},
+    {PFC, SIM_ERR_INVALID, "maybe",
+     "\"maybe\" is neither true nor false: expected true, false, on or off"},
     {HOSTS, SIM_ERR_RANGE, "0", "0 is out of range: expected at least 1"},
     {HOSTS, SIM_ERR_INVALID, "auto", "\"auto\" is not a count" EXPECTED_COUNT},
     {KMIN, SIM_ERR_RANGE, "5GB", "5GB is out of range: expected 0 .. 4GB"},
