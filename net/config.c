@@ -396,8 +396,8 @@ static const sim_attr_t switch_attrs[] = {
                      "chooses; 0: all; 4: as in the simulator of ConWeave"),
     SIM_ATTR("switch.conga.header-bytes", BYTES, net_switch_config_t, balance.conga_header_bytes,
              .default_text = "50", .min_text = "0", .max_text = "64",
-             .help = "bytes that conga adds to frames between switches; 50: VXLAN over IPv4; 0: as "
-                     "the public simulators"),
+             .help = "bytes that conga adds to frames between switches; 50: VXLAN over IPv4; 0: "
+                     "none, as in the public simulators"),
     SIM_ATTR("switch.conweave.reply", TIME, net_switch_config_t, balance.conweave_reply_ps,
              .default_text = "8us", .min_text = "1ns", .max_text = "1s",
              .help = "time within which conweave expects a reply; later it moves the flow; should "
@@ -421,8 +421,8 @@ static const sim_attr_t switch_attrs[] = {
     SIM_ATTR("switch.conweave.header-bytes", BYTES, net_switch_config_t,
              balance.conweave_header_bytes,
              .default_text = "6", .min_text = "0", .max_text = "64",
-             .help = "bytes that conweave adds to frames between switches; 6: its 47 bits; 0: as "
-                     "the public simulator"),
+             .help = "bytes that conweave adds to frames between switches; 6: its 47 bits; 0: "
+                     "none, as in the public simulator"),
     SIM_ATTR("switch.telemetry", BOOL, net_switch_config_t, telemetry,
              .default_text = "true",
              .help = "true: the switch writes INT and PINT into packets that ask for it"),

@@ -142,10 +142,10 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.timely-hpcc.t-low", TIME, compat_timely_hpcc_config_t, t_low_ps,
              .not_above = "nic.timely-hpcc.t-high",
              .default_text = "50us", .min_text = "1ns", .max_text = "1s",
-             .help = "below this round-trip time the rate always increases"),
+             .help = "round-trip time below which the rate always increases"),
     SIM_ATTR("nic.timely-hpcc.t-high", TIME, compat_timely_hpcc_config_t, t_high_ps,
              .default_text = "500us", .min_text = "1ns", .max_text = "1s",
-             .help = "above this round-trip time the rate always decreases"),
+             .help = "round-trip time above which the rate always decreases"),
     SIM_ATTR("nic.timely-hpcc.min-rtt", TIME, compat_timely_hpcc_config_t, min_rtt_ps,
              .default_text = "20us", .min_text = "1ns", .max_text = "1s",
              .help = "round-trip time by which the gradient is divided; larger values cut the "

@@ -126,7 +126,7 @@ void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);
              .help = "rate that each change adds to the sending rate (law: rate)"),               \
     SIM_ATTR(prefix "min-rate", RATE, nic_hpcc_law_config_t, min_rate_bps,                        \
              .default_text = "100Mbps", .min_text = "1Mbps",                                      \
-             .help = "no rate is lower, nor a window than this rate fills in a round trip")
+             .help = "lower limit of the rate; the window has at least what this rate sends in a round trip")
 // clang-format on
 
 SIM_C_END

@@ -315,10 +315,10 @@ const nic_cc_ops_t nic_cc_timely_patched = {
     SIM_ATTR(prefix ".t-low", TIME, nic_timely_config_t, t_low_ps,                                \
              .not_above = prefix ".t-high",                                                       \
              .default_text = "50us", .min_text = "1ns", .max_text = "1s",                         \
-             .help = "below this round-trip time the rate always increases"),                     \
+             .help = "round-trip time below which the rate always increases"),                     \
     SIM_ATTR(prefix ".t-high", TIME, nic_timely_config_t, t_high_ps,                              \
              .default_text = "500us", .min_text = "1ns", .max_text = "1s",                        \
-             .help = "above this round-trip time the rate always decreases"),                     \
+             .help = "round-trip time above which the rate always decreases"),                     \
     SIM_ATTR(prefix ".min-rtt", TIME, nic_timely_config_t, min_rtt_ps,                            \
              .default_text = "20us", .min_text = "1ns", .max_text = "1s",                         \
              .help = "unit of the gradient, and least time between updates per segment"),         \
@@ -327,7 +327,7 @@ const nic_cc_ops_t nic_cc_timely_patched = {
              .help = "rate that an additive increase adds to the sending rate"),                  \
     SIM_ATTR(prefix ".min-rate", RATE, nic_timely_config_t, min_rate_bps,                         \
              .default_text = "100Mbps", .min_text = "1Mbps",                                      \
-             .help = "no decrease goes below")
+             .help = "lower limit of the rate")
 
 static const sim_attr_t attrs[] = {
     TIMELY_ATTRS("nic.timely", "16KB", "0.8"),

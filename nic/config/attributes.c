@@ -61,12 +61,12 @@ static const sim_attr_t attrs[] = {
                      "message always requests one"),
     SIM_ATTR("nic.ack-from", BYTES, nic_config_t, ack_from_bytes,
              .default_text = "0",
-             .help = "with one ACK per packet: first position in a message from which each packet "
-                     "is acknowledged"),
+             .help = "position in a message from which each packet is acknowledged, where there is "
+"one ACK per packet"),
     SIM_ATTR("nic.ack-chunk", BYTES, nic_config_t, ack_chunk_bytes,
              .default_text = "0",
-             .help = "before ack-from, only packets that end at a multiple of this are "
-                     "acknowledged; 0: none"),
+             .help = "number of bytes; of the packets before ack-from, those that end at a multiple "
+                     "of it are acknowledged; 0: none of them is"),
     SIM_ATTR("nic.window", BYTES, nic_config_t, window_bytes,
              .auto_ok = true, .default_text = "auto", .min_text = "1",
              .help = "largest unacknowledged payload of a queue pair; auto: no limit"),
