@@ -6,7 +6,8 @@
 # Goal: the table of docs/models/rnic-400g.md: fitted rows agree within 3 %, held-out rows within
 # 10 % but for those that the page names, which stay within 25 %; what posts and where memory lies
 # have the effects that the page states; settings without an effect are refused.
-# Method: two or nine machines around a switch; perftest, verbs-rate, bulk and a collective.
+# Method: two or nine machines around a switch; perftest, verbs-rate, bulk and a collective; DeepEP's
+# messages between four servers.
 # Does not pin: constants that the page calls declared.
 set -u
 . tests/script.sh
@@ -133,6 +134,20 @@ hits=$(python3 -c "import json; s = json.load(open('$work/out/summary.json'))
 print([n['iommu']['ats_hits'] for n in s['nics'] if n['iommu']['ats_misses']][0])")
 awk -v a="$with" -v b="$without" -v h="$hits" 'BEGIN { exit !(a < b && h > 0) }' ||
     fail "ATS: $with us with, $without us without, $hits hits"
+
+# -- DeepEP's messages on RoCE, in GB/s as it counts them: with ECMP and DCQCN, near the report #82
+deepep() { # OPTION...
+    run training/deepep-roce --set seed=1 "$@"
+    python3 -c "
+import csv
+print(4 * 4 * 2**20 / max(float(flow['end_ns']) for flow in csv.DictReader(open('$work/out/flows.csv'))))"
+}
+row "DeepEP, ECMP alone, GB/s" held 25 29.9 "$(deepep --set fabric=spines --set cc=none)"
+row "DeepEP, ECMP and DCQCN, GB/s" held 25 13.6 "$(deepep --set fabric=spines)"
+row "DeepEP, adaptive routing, GB/s" held 10 58 "$(deepep --set fabric=spines --set balance=adaptive)"
+awk -v gpu="$(deepep)" -v proxy="$(deepep --set posting=proxy)" \
+    'BEGIN { exit !(gpu > 59 && gpu < 64 && proxy > 0.97 * gpu && proxy < 1.03 * gpu) }' ||
+    fail "in one block, posting changes the rate of large messages"
 
 # -- refusals
 for set in nic.model=ideal nic.detailed.pcie.flit=100 nic.posting=cpu; do
