@@ -34,6 +34,7 @@ typedef struct app_programs_config {
     uint64_t output_max_bytes; // of each file that a program writes
     uint64_t flows_max;        // of each program, in flows.csv
     char *environment;         // "NAME=VALUE ..." that programs get besides PATH, HOME and USER
+    char *device;              // name of verbs devices, without their number
     bool ssh;                  // hosts run commands of other hosts' programs
 } app_programs_config_t;
 

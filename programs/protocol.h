@@ -54,6 +54,8 @@ typedef enum program_op {
                        // descriptor: its control socket. EAGAIN: the host has no core for it
     PROGRAM_FORK,      // as PROGRAM_THREAD, for the first thread of a process
     PROGRAM_FORKED,    // in: handle, status (the kernel's number of the process; -1: none)
+    PROGRAM_PROCESS,   // in: handle (of a process's first thread). out: status (the kernel's number
+                       // of the process). ESRCH: it is no process of the program, or has ended
     PROGRAM_THREAD_END, // in: status (the kernel's number). The thread ends after the answer
     PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
                         // handle (a thread's number, plus 1): it looks at its signals again

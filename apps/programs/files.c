@@ -23,6 +23,8 @@
 // The folder of a host, made when a program of the host has asked for it.
 typedef struct folder {
     sim_scratch_t scratch;
+    char *temporary;  // the folder of temporary files in it
+    bool shows_host;  // files of devices are there
     uint64_t *values; // of the files that change, in the order in which they are written
     size_t value_count;
     size_t value_capacity;
@@ -60,6 +62,7 @@ void app__files_destroy(app__files_t *files)
     for (size_t i = 0; i < files->folder_count; i++) {
         sim_scratch_remove(&files->folders[i].scratch);
         sim_free(files->folders[i].values);
+        sim_free(files->folders[i].temporary);
     }
     sim_free(files->folders);
     sim_free(files);
@@ -271,8 +274,55 @@ static void put_device(place_t *place, uint32_t index, const program_device_t *d
 #undef TARGET
 }
 
+// Adds to a text of `size` bytes what fits.
+SIM_PRINTF(3, 4) static void add(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+// Writes what Linux shows of the network: interfaces, addresses of IPv6, and routes.
+static void put_network(place_t *place, const program_shared_t *shared)
+{
+    static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
+    char dev[PROGRAM_DEVICES_MAX * 128] =
+        "Inter-|   Receive                                                |  Transmit\n"
+        " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "
+        "drop fifo colls carrier compressed\n"
+        "    lo: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+    char route[PROGRAM_DEVICES_MAX * 128] =
+        "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n";
+    char inet6[PROGRAM_DEVICES_MAX * 64] = "";
+    for (uint32_t i = 0; i < shared->device_count; i++) {
+        const uint8_t *const gid = shared->devices[i].gid;
+        add(dev, sizeof(dev), "  eth%u: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", i);
+        if (memcmp(gid, v4_prefix, sizeof(v4_prefix)) == 0) {
+            add(route, sizeof(route), "eth%u\t%08X\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n",
+                i, gid[12]);
+            continue;
+        }
+        for (size_t byte = 0; byte < 16; byte++) {
+            add(inet6, sizeof(inet6), "%02x", gid[byte]);
+        }
+        add(inet6, sizeof(inet6), " %02x 40 00 80 eth%u\n", i + 2, i);
+    }
+    enter(place, "proc/net/");
+    put_bytes(place, "dev", dev, strlen(dev));
+    put_bytes(place, "route", route, strlen(route));
+    put_bytes(place, "if_inet6", inet6, strlen(inet6));
+    put_bytes(place, "ipv6_route", "", 0);
+    put(place, "arp",
+        "IP address       HW type     Flags       HW address            Mask     Device");
+    enter(place, "%s", "");
+    point(place, "proc/self/net", "../net");
+}
+
 static void put_host(place_t *place, const program_shared_t *shared, uint64_t id)
 {
+    put_network(place, shared);
     for (uint32_t i = 0; i < shared->device_count; i++) {
         put_device(place, i, &shared->devices[i], shared);
     }
@@ -332,8 +382,8 @@ static void put_rows(place_t *place, const char *folder, const nic_t *nic,
 }
 
 // Writes the state and the counters of a device.
-static void put_counters(place_t *place, const net_t *net, const nic_t *nic, uint32_t index,
-                         sim_time_t now_ps)
+static void put_counters(place_t *place, const net_t *net, const program_device_t *device,
+                         const nic_t *nic, uint32_t index, sim_time_t now_ps)
 {
     const net_port_t *const port = net_interface_port(net, nic_interface(nic));
     const nic_counters_t *const counters = nic_get_counters(nic);
@@ -341,11 +391,11 @@ static void put_counters(place_t *place, const net_t *net, const nic_t *nic, uin
         enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
         put(place, "operstate", port->down ? "down" : "up");
         put(place, "carrier", port->down ? "0" : "1");
-        enter(place, DEVICE_FOLDER "infiniband/rocesim%u/ports/1/", index + 1, index);
+        enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
         put(place, "state", port->down ? "1: DOWN" : "4: ACTIVE");
         put(place, "phys_state", port->down ? "3: Disabled" : "5: LinkUp");
     }
-    enter(place, DEVICE_FOLDER "infiniband/rocesim%u/ports/1/", index + 1, index);
+    enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
     put_rows(place, "counters", nic, nic_port_counter_infos, now_ps);
     for (const nic_counter_info_t *row = nic_counter_infos; row->name != NULL; row++) {
         char name[PATH_BYTES];
@@ -360,17 +410,39 @@ static void put_counters(place_t *place, const net_t *net, const nic_t *nic, uin
 
 // -- the call
 
+// Returns the folder of the program's host, made if it is not there; NULL: it cannot be.
+static folder_t *folder_of(app__program_t *program)
+{
+    folder_t *const folder = &program->files->folders[nic_interface(nic_at(program->node, 0))];
+    if (folder->scratch.folder == NULL) {
+        if (!sim_scratch_make(&folder->scratch, program->permission->files, "rocesim-scratch")) {
+            return NULL;
+        }
+        const place_t place = {.root = folder->scratch.lock};
+        char shared[] = "dev/shm/";
+        char temporary[] = "tmp/";
+        make_folders(&place, shared);
+        make_folders(&place, temporary);
+        folder->temporary = sim_format("%s/tmp", folder->scratch.folder);
+    }
+    return folder;
+}
+
+const char *app__files_temporary(app__program_t *program)
+{
+    const folder_t *const folder = folder_of(program);
+    return folder == NULL ? NULL : folder->temporary;
+}
+
 int app__files_call(app__program_t *program)
 {
     app__files_t *const files = program->files;
     program_shared_t *const shared = program->process->shared;
-    const uint32_t host = nic_interface(nic_at(program->node, 0));
-    folder_t *const folder = &files->folders[host];
-    sim_scratch_t *const scratch = &folder->scratch;
-    const bool is_new = scratch->folder == NULL;
-    if (is_new && !sim_scratch_make(scratch, program->permission->files, "rocesim-scratch")) {
+    folder_t *const folder = folder_of(program);
+    if (folder == NULL) {
         return errno;
     }
+    const sim_scratch_t *const scratch = &folder->scratch;
     if (strlen(scratch->folder) >= sizeof(shared->files)) {
         return ENAMETOOLONG;
     }
@@ -381,12 +453,14 @@ int app__files_call(app__program_t *program)
     if (place.root < 0) {
         return errno;
     }
-    if (is_new) {
+    if (!folder->shows_host) {
+        folder->shows_host = true;
+        const uint32_t host = nic_interface(nic_at(program->node, 0));
         const uint64_t seed = sim_options(net_sim(files->net))->seed;
         put_host(&place, shared, sim_mix64(seed ^ ((uint64_t)host << 20) ^ 0xb007));
     }
     for (uint32_t i = 0; i < shared->device_count; i++) {
-        put_counters(&place, files->net, nic_at(program->node, (uint8_t)i), i,
+        put_counters(&place, files->net, &shared->devices[i], nic_at(program->node, (uint8_t)i), i,
                      nic_core_now_ps(program->core));
     }
     close(place.root);

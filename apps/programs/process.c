@@ -207,6 +207,10 @@ static void make_environment(const app__process_plan_t *plan, environment_t *env
         add_variable(environment, sim_format("%.*s", (int)length, at));
         at += length;
     }
+    // The first of equal names counts: programs.environment may have another one.
+    if (plan->temporary != NULL) {
+        add_variable(environment, sim_format("TMPDIR=%s", plan->temporary));
+    }
 }
 
 static sim_err_t refuse_start(sim_message_t *message, const char *word, int reason)

@@ -52,6 +52,7 @@ typedef struct app__process_plan {
     const char *verbs_folder; // of libibverbs.so.1
     const char *path;         // folders of commands, as in the variable PATH
     const char *home;
+    const char *temporary;     // folder of the host's temporary files; NULL: that of this machine
     const char *environment;   // "NAME=VALUE ..."; may be NULL
     uint64_t memory_max_bytes; // 0: no limit
     uint64_t output_max_bytes;

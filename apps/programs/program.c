@@ -2,6 +2,7 @@
 // apps/programs/program.c - programs as an application: attributes, creation and report
 // (docs/models/programs.md).
 #define _GNU_SOURCE
+#include "apps/programs/files.h"
 #include "apps/programs/management/servers.h"
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/threads/forks.h"
@@ -27,6 +28,7 @@
 #define NUMBERS_MAX (1u << 16) // programs of a host
 #define INLINE_MAX 1024u       // bytes of an inline payload, where the NIC sets no limit
 #define AHEAD_PS SIM_PS_PER_US
+#define DEVICE_MAX 11u  // characters of programs.device
 #define LIDS_MAX 49151u // IBA vol. 1, 4.1.3: unicast LIDs
 
 typedef struct program_config {
@@ -90,6 +92,10 @@ static const sim_attr_t shared_attrs[] = {
              .default_text = "off",
              .help = "whether programs see ports of InfiniBand, and name peers by LIDs: 1 for the "
                      "first NIC of the network, 2 for the second; packets stay those of RoCE v2"),
+    SIM_ATTR("programs.device", STRING, app_programs_config_t, device,
+             .default_text = "rocesim",
+             .help = "name of verbs devices, without the number: with mlx5_ the first one of a host is "
+                     "mlx5_0"),
     SIM_ATTR("programs.huge-pages", BOOL, app_programs_config_t, huge_pages,
              .default_text = "on",
              .help = "whether hosts have huge pages: a segment with SHM_HUGETLB is given and begins at a "
@@ -199,7 +205,7 @@ static void fill_device(const app__program_t *program, uint8_t index, program_de
     nic_t *const nic = nic_at(program->node, index);
     const nic_config_t *const config = nic_get_config(nic);
     const uint32_t interface = nic_interface(nic);
-    (void)snprintf(device->name, sizeof(device->name), "rocesim%u", index);
+    (void)snprintf(device->name, sizeof(device->name), "%s%u", program->config->device, index);
     app__gid_of_interface(program->app.net, interface, device->gid);
     net_port_mac(net_interface_port(program->app.net, interface), device->mac);
     const uint8_t *const mac = device->mac;
@@ -280,6 +286,7 @@ sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
         .words = program->words,
         .path = permission->path,
         .home = permission->home,
+        .temporary = app__files_temporary(program),
         .verbs_folder = permission->verbs_folder,
         .environment = environment,
         .memory_max_bytes = program->config->memory_max_bytes,
@@ -317,6 +324,13 @@ static sim_err_t refuse(const app_context_t *context, const program_config_t *co
         return sim_fail(message, SIM_ERR_INVALID,
                         "programs.compute is \"%s\", expected none or \"measured x FACTOR\"",
                         context->programs_config->compute);
+    }
+    const char *const device = context->programs_config->device;
+    if (device[0] == '\0' || strlen(device) > DEVICE_MAX || strpbrk(device, "/ \t\n") != NULL) {
+        return sim_fail(message, SIM_ERR_INVALID,
+                        "programs.device is \"%s\", expected a name of 1 to %u characters without "
+                        "slashes and blanks",
+                        device, DEVICE_MAX);
     }
     if (context->programs_config->infiniband && net_interface_count(context->net) > LIDS_MAX) {
         return sim_fail(message, SIM_ERR_INVALID,

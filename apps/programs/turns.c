@@ -332,6 +332,8 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
     case PROGRAM_FORKED:
         app__fork_done(program, call);
         return 0;
+    case PROGRAM_PROCESS:
+        return app__fork_find(program, call);
     case PROGRAM_WAKE:
         app__threads_wake(program, call);
         return 0;

@@ -3,14 +3,20 @@
 
 #include "programs/files/paths.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "programs/process/processes.h"
 #include "programs/system.h"
 #include "programs/turn.h"
+
+#define SHARED_MEMORY "/dev/shm"
+#define PROCESSES "/proc/"
 
 static const char *const prefixes[] = {
     "/sys/class",
@@ -18,6 +24,9 @@ static const char *const prefixes[] = {
     "/sys/devices/pci",
     "/sys/devices/virtual/net",
     "/dev/infiniband",
+    SHARED_MEMORY,
+    "/proc/net",
+    "/proc/self/net",
     "/proc/sys/kernel/random/boot_id",
     "/proc/sys/kernel/hostname",
     "/etc/machine-id",
@@ -87,7 +96,22 @@ static const char *find(int folder, const char *path, char place[PATH_MAX], bool
         strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/etc/", 5) != 0) {
         return path;
     }
-    if (!shows_host(path) || ((opened || root_length == 0) && !renew())) {
+    if (strncmp(path, PROCESSES, strlen(PROCESSES)) == 0 && isdigit((unsigned char)path[6])) {
+        char *rest;
+        const long pid = strtol(path + strlen(PROCESSES), &rest, 10);
+        const pid_t real = processes_real((pid_t)pid);
+        // No process has the number 0.
+        snprintf(place, PATH_MAX, PROCESSES "%d%s", real < 0 ? 0 : (int)real, rest);
+        return place;
+    }
+    if (!shows_host(path)) {
+        return path;
+    }
+    const bool changes = strncmp(path, SHARED_MEMORY, strlen(SHARED_MEMORY)) != 0;
+    if (((opened && changes) || root_length == 0) && !renew()) {
+        return path;
+    }
+    if (strncmp(path, root, root_length) == 0) { // a file that the host keeps itself
         return path;
     }
     if (root_length + strlen(path) >= PATH_MAX) {

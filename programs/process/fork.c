@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "programs/parts.h"
 #include "programs/process/code.h"
 #include "programs/process/descriptors.h"
+#include "programs/process/processes.h"
 #include "programs/process/random.h"
 #include "programs/process/signals.h"
 #include "programs/spin/loops.h"
@@ -238,18 +240,64 @@ PROGRAM_EXPORT pid_t wait(int *status)
     return wait4(-1, status, 0, NULL);
 }
 
-// -- groups of processes: those of this machine, with the numbers that the program sees
+// -- other processes: those of this machine, with the numbers that the program sees
 
-// Returns this machine's number of a process: the calling one (0), its parent or a child. Returns
-// -1 for another one: a program reaches no other process of this machine.
-static pid_t real_of(pid_t pid)
+pid_t processes_real(pid_t pid)
 {
     const child_t *child = pid > 0 ? find(pid, false) : NULL;
-    return child != NULL                 ? child->real
-           : pid == 0 || pid == getpid() ? (pid_t)system_call(SYS_getpid)
-           : pid > 0 && pid == parent    ? (pid_t)system_call(SYS_getppid)
-                                         : -1;
+    if (child != NULL) {
+        return child->real;
+    }
+    if (pid == 0 || pid == getpid()) {
+        return (pid_t)system_call(SYS_getpid);
+    }
+    program_call_t call = {.op = PROGRAM_PROCESS, .handle = (uint32_t)(pid - pid_of(0))};
+    return pid >= pid_of(0) && turn_is_mine() && turn_call(&call) == 0 ? call.status : -1;
 }
+
+// -- the memory of other processes
+
+typedef ssize_t (*copy_fn)(pid_t pid, const struct iovec *own, unsigned long own_count,
+                           const struct iovec *other, unsigned long other_count,
+                           unsigned long flags);
+
+// Copies by `copy`, which is one of the two functions below of the C library.
+static ssize_t copy_memory(copy_fn copy, pid_t pid, const struct iovec *own,
+                           unsigned long own_count, const struct iovec *other,
+                           unsigned long other_count, unsigned long flags)
+{
+    turn_charge_call();
+    threads_meet();
+    const pid_t real = processes_real(pid);
+    if (real < 0) {
+        errno = ESRCH;
+        return -1;
+    }
+    turn_act();
+    return copy(real, own, own_count, other, other_count, flags);
+}
+
+PROGRAM_EXPORT ssize_t process_vm_readv(pid_t pid, const struct iovec *own, unsigned long own_count,
+                                        const struct iovec *other, unsigned long other_count,
+                                        unsigned long flags)
+{
+    copy_fn copy = PROGRAM_NEXT(process_vm_readv);
+    return turn_enter("process_vm_readv")
+               ? copy_memory(copy, pid, own, own_count, other, other_count, flags)
+               : copy(pid, own, own_count, other, other_count, flags);
+}
+
+PROGRAM_EXPORT ssize_t process_vm_writev(pid_t pid, const struct iovec *own,
+                                         unsigned long own_count, const struct iovec *other,
+                                         unsigned long other_count, unsigned long flags)
+{
+    copy_fn copy = PROGRAM_NEXT(process_vm_writev);
+    return turn_enter("process_vm_writev")
+               ? copy_memory(copy, pid, own, own_count, other, other_count, flags)
+               : copy(pid, own, own_count, other, other_count, flags);
+}
+
+// -- groups
 
 // Returns the number that the program sees of a group, which is that of its first process.
 static pid_t shown_of(pid_t real)
@@ -266,8 +314,8 @@ PROGRAM_EXPORT int setpgid(pid_t pid, pid_t group)
     if (!turn_on()) {
         return PROGRAM_NEXT(setpgid)(pid, group);
     }
-    const pid_t real = real_of(pid);
-    const pid_t real_group = group == 0 ? real : real_of(group);
+    const pid_t real = processes_real(pid);
+    const pid_t real_group = group == 0 ? real : processes_real(group);
     if (real < 0 || real_group < 0) {
         errno = ESRCH;
         return -1;
@@ -280,7 +328,7 @@ PROGRAM_EXPORT pid_t getpgid(pid_t pid)
     if (!turn_on()) {
         return PROGRAM_NEXT(getpgid)(pid);
     }
-    const pid_t real = real_of(pid);
+    const pid_t real = processes_real(pid);
     const pid_t group = real < 0 ? (errno = ESRCH, -1) : (pid_t)system_call(SYS_getpgid, real);
     return group < 0 ? -1 : shown_of(group);
 }
@@ -304,8 +352,8 @@ PROGRAM_EXPORT int kill(pid_t pid, int number)
     }
     const pid_t to = pid < 0 ? -pid : pid;
     const pid_t real = pid == 0                        ? 0
-                       : pid != -1 && to == getpgid(0) ? (pid < 0 ? 0 : real_of(to))
-                       : pid != -1                     ? real_of(to)
+                       : pid != -1 && to == getpgid(0) ? (pid < 0 ? 0 : processes_real(to))
+                       : pid != -1                     ? processes_real(to)
                                                        : -1;
     if (real < 0) {
         errno = ESRCH;

@@ -30,6 +30,10 @@ cd $counters/hw_counters && pwd && cat qps_live
 [ -e /sys/class/net/eth1 ] && exit 3
 echo /sys/class/infiniband/*
 grep -r . $counters/counters | sort
+ls /dev/shm
+echo text >/dev/shm/own && cat /dev/shm/own
+mkdir "\$TMPDIR/folder" && ls "\$TMPDIR"
+cat /proc/\$\$/comm /proc/net/if_inet6
 END
 cat >"$work/count.sh" <<END
 set -e
@@ -47,6 +51,7 @@ traffic:
       - {host: host2, command: "sh $work/look.sh"}
       - {host: host2, command: "cat /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname"}
       - {host: host1, command: "cat /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname"}
+      - {host: host1, command: "sh -c 'ls /dev/shm; ls \$TMPDIR'", start: 1s}
 END
 for run in first second; do
     within 60 "$ROCESIM" run "$work/files.yaml" --programs -o "$work/$run" >"$work/$run.log" 2>&1 || {
@@ -70,6 +75,9 @@ done
 [ "$(sed -n 1p "$out/host1-1.out")" != "$(sed -n 1p "$out/host2-1.out")" ] ||
     fail "two hosts have one boot_id"
 [ "$(sed -n 2p "$out/host1-1.out")" = host1 ] || fail "the kernel's host name is not that of the host"
+[ "$(tail -n 3 "$out/host2-0.out" | tr '\n' ' ')" = "text folder sh " ] ||
+    fail "shared memory or temporary files of a host are not there: $(tail -n 3 "$out/host2-0.out")"
+[ ! -s "$out/host1-2.out" ] || fail "a host sees files of another one: $(cat "$out/host1-2.out")"
 [ -z "$(ls "$TMPDIR")" ] || fail "files are left in TMPDIR: $(ls "$TMPDIR")"
 
 # A run that a signal ends while a program runs removes its files, too.

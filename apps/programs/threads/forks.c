@@ -54,6 +54,17 @@ void app__fork_done(app__program_t *program, const program_call_t *call)
     }
 }
 
+int app__fork_find(const app__program_t *program, program_call_t *call)
+{
+    const app__pr_thread_t *const thread =
+        call->handle < program->thread_count ? program->threads[call->handle] : NULL;
+    if (thread == NULL || thread->process->pid <= 0 || app__process_is_dead(thread->process)) {
+        return ESRCH;
+    }
+    call->status = thread->process->pid;
+    return 0;
+}
+
 void app__fork_end(app__pr_thread_t *thread)
 {
     app__program_t *const program = thread->program;
