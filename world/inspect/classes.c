@@ -170,7 +170,16 @@ void world__advise_classes(const world_t *world, world_warnings_t *out)
                 kind->first, kind->priority, kind->dscp, at.elsewhere,
                 at.elsewhere == 1 ? " takes" : "es take", kind->dscp >> 3, kind->priority * 8u,
                 kind->dscp >> 3);
-        } else if (at.lossy != NULL && !(kind->trimmable && trims(at.lossy, kind->priority))) {
+        } else if (at.lossy != NULL && kind->trimmable) {
+            if (!trims(at.lossy, kind->priority)) {
+                world_warn(out, "class-not-trimmed",
+                           "data of %s is in class %u, which is lossy, and no switch trims it: its "
+                           "transport learns of lost packets later than from trimmed ones; set "
+                           "switch.mmu to trimming, and nic.priority to a class of "
+                           "switch.trim.priorities",
+                           kind->first, kind->priority);
+            }
+        } else if (at.lossy != NULL) {
             world_warn(
                 out, "class-lossy",
                 "data of %s is in class %u, which is lossy: switch.pfc.priorities does "

@@ -66,6 +66,9 @@ expect "reordering" base network.load-balancer=letflow switch.letflow.gap=1us
 expect "" base network.load-balancer=random nic.ooo=place
 expect "" base network.load-balancer=random nic.transport=sdr
 expect "class-not-trimmed reordering" base network.load-balancer=random nic.transport=uec-rod
+expect "class-not-trimmed" base nic.transport=uec-rud nic.priority=1 nic.ack-priority=6
+expect "" base nic.transport=uec-rud nic.priority=1 nic.ack-priority=6 switch.mmu=trimming
+expect "class-lossy" base nic.priority=1
 expect "" star network.load-balancer=random
 expect "reordering-reps" base nic.repath=reps
 expect "" base nic.repath=plb
