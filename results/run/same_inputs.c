@@ -47,7 +47,6 @@ static uint64_t hash_file(uint64_t sum, const char *path)
 static void look(const world_t *world, bool writes, inputs_t *inputs)
 {
     char *const resolved = world_scenario_resolved(world->scenario);
-    char *const folder = world_scenario_folder(world->scenario);
     inputs->program = hash_file(0, "/proc/self/exe");
     inputs->scenario = hash(0, resolved, strlen(resolved));
     inputs->files = 0;
@@ -55,13 +54,12 @@ static void look(const world_t *world, bool writes, inputs_t *inputs)
     inputs->parts =
         hash(0, world->parts->rank_of, net_node_count(world->net) * sizeof(*world->parts->rank_of));
     for (size_t i = 0; i < world->file_count; i++) {
-        const char *const name = world->files[i];
-        char *const path = name[0] == '/' ? sim_strdup(name) : sim_format("%s/%s", folder, name);
+        char *const path = world_input_path(world->scenario->file_name, world->scenario->run.folder,
+                                            world->files[i]);
         inputs->files = hash_file(inputs->files, path);
         sim_free(path);
     }
     sim_free(resolved);
-    sim_free(folder);
 }
 
 typedef struct judge {

@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define INPUT_FILE_BYTES_MAX ((size_t)256 << 20)
 
@@ -87,22 +88,31 @@ static void plan_link(const net_node_t *a, const net_node_t *b, net_link_config_
 
 // -- files
 
-// Returns the folder from which a scenario's file names start.
-static char *folder_of(const char *file_name, const char *run_folder)
+// Returns a folder that the attribute `folder` names, of `length` characters, as seen from here. A
+// relative one starts in the folder of the scenario.
+static char *folder_of(const char *file_name, const char *text, size_t length)
 {
     const char *const slash = strrchr(file_name, '/');
-    char *const own = slash == NULL ? sim_strdup(".")
-                                    : sim_format("%.*s", (int)(slash - file_name) + 1, file_name);
-    char *folder = NULL;
-    if (run_folder[0] == '/') {
-        folder = sim_strdup(run_folder);
-    } else if (run_folder[0] != '\0') {
-        folder = sim_format("%s/%s", own, run_folder);
-    } else {
-        folder = sim_strdup(own);
+    const int own = slash == NULL ? 0 : (int)(slash - file_name) + 1;
+    if (length > 0 && text[0] == '/') {
+        return sim_format("%.*s", (int)length, text);
     }
-    sim_free(own);
-    return folder;
+    return sim_format("%.*s%s%.*s", own, file_name,
+                      length > 0 ? ""
+                      : own > 0  ? ""
+                                 : ".",
+                      (int)length, text);
+}
+
+// Returns the length of the first folder of a list, which ':' separates. A folder that exists may
+// have ':' in its name.
+static size_t first_length(const char *file_name, const char *list)
+{
+    const size_t length = strcspn(list, ":");
+    char *const whole = folder_of(file_name, list, strlen(list));
+    const bool is_one = list[length] == ':' && access(whole, F_OK) == 0;
+    sim_free(whole);
+    return is_one ? strlen(list) : length;
 }
 
 char *world_input_path(const char *file_name, const char *run_folder, const char *name)
@@ -110,42 +120,51 @@ char *world_input_path(const char *file_name, const char *run_folder, const char
     if (name[0] == '/') {
         return sim_strdup(name);
     }
-    char *const folder = folder_of(file_name, run_folder);
-    char *const path = sim_format("%s/%s", folder, name);
-    sim_free(folder);
-    return path;
+    for (const char *list = run_folder;; list++) {
+        const size_t length = first_length(file_name, list);
+        char *const folder = folder_of(file_name, list, length);
+        char *const path = sim_format("%s/%s", folder, name);
+        sim_free(folder);
+        list += length;
+        if (*list == '\0' || access(path, F_OK) == 0) {
+            return path;
+        }
+        sim_free(path);
+    }
 }
 
 char *world_scenario_folder(const world_scenario_t *scenario)
 {
-    char *folder = folder_of(scenario->file_name, scenario->run.folder);
-    char *const absolute = realpath(folder, NULL);
-    if (absolute != NULL) {
-        sim_free(folder);
-        folder = sim_strdup(absolute);
+    char *folders = sim_strdup("");
+    for (const char *list = scenario->run.folder;; list++) {
+        const size_t length = first_length(scenario->file_name, list);
+        char *const folder = folder_of(scenario->file_name, list, length);
+        char *const absolute = realpath(folder, NULL);
+        char *const longer = sim_format("%s%s%s", folders, folders[0] == '\0' ? "" : ":",
+                                        absolute == NULL ? folder : absolute);
         free(absolute);
+        sim_free(folder);
+        sim_free(folders);
+        folders = longer;
+        list += length;
+        if (*list == '\0') {
+            return folders;
+        }
     }
-    return folder;
 }
 
 static sim_err_t read_file(const char *name, char **text, size_t *size, sim_message_t *message,
                            void *ctx)
 {
     world_t *const world = ctx;
-    char *path = NULL;
     if (world->confined && (name[0] == '/' || strstr(name, "..") != NULL)) {
         return sim_fail(message, SIM_ERR_INVALID,
                         "%.200s: expected the name of a file below the scenario's folder, which is "
                         "all that clients of this server may name",
                         name);
     }
-    if (name[0] == '/') {
-        path = sim_strdup(name);
-    } else {
-        char *const folder = world_scenario_folder(world->scenario);
-        path = sim_format("%s/%s", folder, name);
-        sim_free(folder);
-    }
+    char *const path =
+        world_input_path(world->scenario->file_name, world->scenario->run.folder, name);
     world_error_t error;
     const sim_err_t result = world_read_file(path, INPUT_FILE_BYTES_MAX, text, size, &error);
     sim_free(path);

@@ -68,7 +68,8 @@ static const sim_attr_t run_attrs[] = {
                      "longer run is refused before it begins; auto: no limit"),
     SIM_ATTR("folder", STRING, world_run_config_t, folder,
              .default_text = "",
-             .help = "folder from which file names in the scenario start; empty: the folder of the "
+             .help = "folder from which file names in the scenario start, or several with ':' "
+                     "between them, which are searched in this order; empty: the folder of the "
                      "scenario"),
 };
 const sim_attr_table_t world_run_config_attrs = {
@@ -655,12 +656,14 @@ sim_err_t world_scenario_load(const world_registry_t *registry, const char *file
                                     scenario, error);
 }
 
-// Returns whether an override gives a value to a parameter of the long form, or changes one.
+// Returns whether an override gives a value to a parameter of the long form, or changes one. Values
+// may depend on files, so the folder of files counts as one.
 static bool sets_parameter(const world_tree_t *root, const world_override_t *override)
 {
     static const char section[] = "parameters.";
     const char *const equals = strchr(override->text, '=');
-    if (strncmp(override->text, section, sizeof(section) - 1) == 0) {
+    if (strncmp(override->text, section, sizeof(section) - 1) == 0 ||
+        strncmp(override->text, "folder=", strlen("folder=")) == 0) {
         return true;
     }
     return equals != NULL &&
