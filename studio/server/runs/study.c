@@ -6,6 +6,7 @@
 #include "studio/server/process/child.h"
 #include "studio/server/runs/consistency/label.h"
 #include "studio/server/runs/consistency/numbers.h"
+#include "studio/server/runs/sweep_names.h"
 #include "studio/server/runs/values.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/folder.h"
@@ -192,16 +193,34 @@ static char *result_of(const studio_t *studio, int64_t run, const char *path)
     return sim_format("%s/runs/%" PRId64 "/result/%s", studio->options.data, run, path);
 }
 
-static char *name_of(const char *study, const char *path)
+// Returns what is behind the study in the name of a run: the folder of its result or, in a sweep, the
+// values that distinguish it. Free with sim_free.
+static char *own_name_of(const studio_t *studio, int64_t run, const char *path)
 {
     const char *const slash = strchr(path, '/');
     const char *const inside = slash == NULL ? path : slash + 1;
     static const char runs[] = "runs/"; // of a sweep
+    if (strncmp(inside, runs, strlen(runs)) != 0) {
+        return sim_strdup(inside);
+    }
+    const char *const folder = inside + strlen(runs);
+    char *const below = sim_format("%.*sruns.csv", (int)(inside - path), path);
+    char *const table = result_of(studio, run, below);
+    char *const name = studio_sweep_run_name(table, folder);
+    sim_free(table);
+    sim_free(below);
+    return name != NULL ? name : sim_strdup(folder);
+}
+
+static char *name_of(const studio_t *studio, int64_t run, const char *study, const char *path)
+{
     // The script's place is "herd/skew/run"; people know the study as "herd/skew".
     const size_t length = strlen(study);
     const bool inner = length > 4 && strcmp(study + length - 4, "/run") == 0;
-    return sim_format("%.*s %s", (int)(inner ? length - 4 : length), study,
-                      inside + (strncmp(inside, runs, strlen(runs)) == 0 ? strlen(runs) : 0));
+    char *const own = own_name_of(studio, run, path);
+    char *const name = sim_format("%.*s: %s", (int)(inner ? length - 4 : length), study, own);
+    sim_free(own);
+    return name;
 }
 
 // Returns the label of a run that a study made, from the study's own.
@@ -252,7 +271,7 @@ bool studio_study_link(studio_t *studio, int64_t run, const char *study, studio_
     qsort(found.paths, found.count, sizeof(*found.paths), by_text);
     made->names = sim_alloc_array(made->count, sizeof(*made->names));
     for (size_t i = 0; i < made->count; i++) {
-        made->names[i] = name_of(study, made->paths[i]);
+        made->names[i] = name_of(studio, run, study, made->paths[i]);
     }
     // Each try takes new numbers, so none is made while the disk is full.
     made->first = studio_reserve_look(studio->reserve)
