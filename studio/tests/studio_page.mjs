@@ -412,11 +412,11 @@ const steps = {
         await accessible(ada, "study's result");
         await ada.getByRole("link", { name: "Compare the runs" }).click();
         // The rows of the page before may stand for a moment.
-        const processed = () => document.querySelector(".grid-row")?.textContent.includes("cache/skew p1-s1");
+        const processed = () => document.querySelector(".grid-row")?.textContent.includes("cache/skew: skew=");
         await ada.waitForFunction(processed);
         await picture(ada, "study-runs");
         // Each lookup of a cache is answered by one tier.
-        const made = await ada.evaluate(async () => (await (await fetch("api/v1/runs?search=p1-s1")).json()).runs[0].id);
+        const made = await ada.evaluate(async () => (await (await fetch("api/v1/runs?search=skew%3D0.5")).json()).runs[0].id);
         await go(ada, `run/${made}`);
         await ada.waitForSelector(".bars-place svg");
         const told = await ada.locator(".bars-place").first().getAttribute("aria-label");

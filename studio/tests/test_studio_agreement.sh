@@ -112,7 +112,7 @@ login admin
 run_is 1 done first admin
 run_is 4 done 'of ann' ann
 run_is 5 done skew ann
-run_is 6 done 'cache/skew p1-s1' ann
+run_is 6 done 'cache/skew: skew=0' ann
 expect 200 GET runs/4
 grep -q '"set":\["nic.mtu=1024"\].*"library":"quickstart"' "$work/answer" ||
     fail "settings: $(cat "$work/answer")"

@@ -307,7 +307,7 @@ until_state "$study" done
 group=$(field group)
 expect 200 GET "runs/$study/files/result/skew/figure.svg"
 expect 200 GET "runs?group=$group"
-grep -q '"total":3' "$work/answer" && grep -q '"name":"cache/skew p2-s1"' "$work/answer" ||
+grep -q '"total":3' "$work/answer" && grep -q '"name":"cache/skew: skew=1.2"' "$work/answer" ||
     fail "runs of a study: $(cat "$work/answer")"
 made=$((study + 1))
 cmp -s "$data/runs/$study/result/skew/runs/p1-s1/summary.json" "$data/runs/$made/result/summary.json" ||

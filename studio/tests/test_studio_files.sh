@@ -87,12 +87,25 @@ expect 400 POST runs "{\"name\":\"own\",\"yaml\":\"$in_folder\",\"folder\":\"../
 expect 400 POST runs '{"name":"own","library":"quickstart","folder":"project"}'
 expect 201 POST runs/2/again '{}'
 until_state 3 done
-# Shipped scenarios with files beside them.
-for scenario in training/ring8-goal mooncake/trace; do
-    [ -e "scenarios/$scenario.yaml" ] || continue
+# Shipped scenarios read the files beside them, and then those of the user.
+for scenario in training/workload mooncake/trace; do
     expect 200 POST check "{\"library\":\"$scenario\"}"
     grep -q '"errors":\[\]' "$work/answer" || fail "$scenario: $(head -c 300 "$work/answer")"
 done
+expect 201 POST runs '{"name":"both","library":"training/workload","set":["file=project/ring.goal"]}'
+until_state 4 done
+# Messages name files as the user does, and do not take a file's line for one of the scenario.
+expect 200 POST check "{\"yaml\":\"${own/ring8/none}\"}"
+grep -q '"message":"traffic.workload: none.goal: cannot open' "$work/answer" ||
+    fail "a file that is not there: $(cat "$work/answer")"
+expect 422 POST runs '{"name":"none","library":"training/workload","set":["file=none.goal"]}'
+grep -q '"message":"none.goal: cannot open' "$work/answer" ||
+    fail "a file that is not there: $(cat "$work/answer")"
+printf 'num_ranks 2\nrank 0 {\n  oops\n}\n' >"$work/broken.goal"
+puts 201 "$work/broken.goal" broken.goal
+expect 200 POST check "{\"yaml\":\"${own/ring8/broken}\"}"
+grep -q '"errors":\[{"message":"broken.goal:3:[^"]*"}' "$work/answer" ||
+    fail "a file with an error: $(cat "$work/answer")"
 
 # -- nobody else sees them: not by a request, not from inside a run, not an administrator
 

@@ -4,6 +4,7 @@
 #include "studio/server/library/file_check.h"
 #include "studio/server/library/further_errors.h"
 #include "studio/server/library/order.h"
+#include "studio/server/library/place.h"
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/library/study_check.h"
 #include "studio/server/process/confine.h"
@@ -27,21 +28,34 @@
 #define INPUT_BYTES_MAX ((size_t)64 << 20) // the scenario and the settings of all runs
 #define NODES_MAX 20000u                   // largest topology that the page draws
 
-// -- errors: "FILE:LINE:COLUMN: what is wrong", and of settings "--set PATH=VALUE: what is wrong"
+// -- errors: "-:LINE:COLUMN: what is wrong", of settings "--set PATH=VALUE: what is wrong", and of
+// other files with their names
+
+// Folders that the user does not know: names of files in messages are shown without them.
+static const char *hidden_folders[3] = {"", "", ""};
+
+static void hide_folders(char *text)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(hidden_folders); i++) {
+        studio_names_shorten(text, hidden_folders[i]);
+    }
+}
 
 static json_t *error_json(const char *text)
 {
     int line = 0;
     int column = 0;
     int length = 0;
-    const char *const colon = strchr(text, ':');
+    char *const shown = sim_strdup(text);
+    hide_folders(shown);
     // Messages without a place do not match this pattern.
     // NOLINTNEXTLINE(cert-err34-c): a place too large for int belongs to no line
-    if (colon != NULL && sscanf(colon, ":%d:%d: %n", &line, &column, &length) == 2 && length > 0) {
-        return json_pack("{s:s, s:i, s:i}", "message", colon + length, "line", line, "column",
-                         column);
-    }
-    return json_pack("{s:s}", "message", text);
+    const bool placed = sscanf(shown, "-:%d:%d: %n", &line, &column, &length) == 2 && length > 0;
+    json_t *const json = placed ? json_pack("{s:s, s:i, s:i}", "message", shown + length, "line",
+                                            line, "column", column)
+                                : json_pack("{s:s}", "message", shown);
+    sim_free(shown);
+    return json;
 }
 
 static void add_lines(json_t *warnings, const char *text)
@@ -80,6 +94,7 @@ static json_t *warnings_of(const world_t *world)
     world_warnings_print(&found, stream);
     world_warnings_fini(&found);
     (void)fclose(stream);
+    hide_folders(text);
     add_lines(warnings, text);
     free(text);
     topo_lint(world->net, add_finding, warnings);
@@ -398,7 +413,10 @@ int studio_check_main(const char *const *arguments)
         return 1;
     }
     // Who has no files of their own gets a folder that does not exist.
-    input.folder = sim_format("folder=%s", arguments[3][0] == '\0' ? "/nowhere" : arguments[3]);
+    hidden_folders[0] = arguments[3][0] == '\0' ? "/nowhere" : arguments[3];
+    hidden_folders[1] = arguments[2];
+    hidden_folders[2] = arguments[1];
+    input.folder = sim_format("folder=%s", hidden_folders[0]);
     read_input(&input);
     select_run(&input, 0);
     bool good = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/library/folder.c - reads the folder of scenarios.
 //
-// NAME.yaml is a scenario; its first comment line is the title, "description:" the question.
-// NAME.sweep.yaml is a study, its first comment line the question. A
-// script whose third line is "# NAME - QUESTION" is a study, and GROUP/run beside it runs it.
+// NAME.yaml is a scenario and NAME.sweep.yaml a study, whose first comment has the question. A script
+// whose third line is "# NAME - QUESTION" is a study. GROUP/run runs the studies of its group; others
+// are left out, since only their own scripts run them.
 #include "studio/server/library/library_internal.h"
 
 #include "studio/server/http/target.h"
@@ -36,50 +36,32 @@ char *studio_read_text(const char *path, size_t bytes_max)
     return text;
 }
 
-// Returns the unquoted text behind "key:" at the start of a line; freed with sim_free.
-static char *value_of(const char *text, const char *key)
+// Returns the first question, or otherwise the first sentence, of the comment with which a text begins;
+// freed with sim_free.
+static char *question_of(const char *text)
 {
-    const size_t length = strlen(key);
-    for (const char *line = text; line != NULL;) {
-        if (strncmp(line, key, length) == 0 && line[length] == ':') {
-            line += length + 1;
-            line += strspn(line, " \"'");
-            size_t end = strcspn(line, "\n");
-            while (end > 0 && strchr(" \"'\r", line[end - 1]) != NULL) {
-                end--;
-            }
-            return sim_format("%.*s", (int)end, line);
-        }
-        line = strchr(line, '\n');
-        line = line == NULL ? NULL : line + 1;
+    char *const comment = sim_alloc(strlen(text) + 1);
+    size_t size = 0;
+    for (; strncmp(text, "# ", 2) == 0; text += *text == '\n') {
+        const size_t length = strcspn(text + 2, "\n");
+        memcpy(comment + size, text + 2, length);
+        comment[size + length] = ' ';
+        size += length + 1;
+        text += 2 + length;
     }
-    return sim_strdup("");
-}
-
-// Returns the first line of the first comment, or otherwise; freed with sim_free.
-static char *title_of(const char *text, const char *otherwise)
-{
-    if (strncmp(text, "# ", 2) != 0) {
-        return sim_strdup(otherwise);
+    comment[size - (size > 0)] = '\0';
+    char *const question = strchr(comment, '?');
+    char *const sentence = strstr(comment, ". ");
+    if (question != NULL) {
+        question[1] = '\0';
+    } else if (sentence != NULL) {
+        sentence[1] = '\0';
     }
-    size_t end = strcspn(text + 2, "\n");
-    end -= end > 0 && text[2 + end - 1] == '.';
-    return sim_format("%.*s", (int)end, text + 2);
+    return comment;
 }
 
-static void add_scenario(studio_library_t *library, const char *name, char *text)
-{
-    SIM_APPEND(library->entries, library->count, library->capacity,
-               (studio__entry_t){
-                   .name = sim_strdup(name),
-                   .title = title_of(text, name),
-                   .question = value_of(text, "description"),
-                   .text = text,
-               });
-}
-
-// Adds a study to the library; takes the text.
-static void add_study(studio_library_t *library, const char *name, char *text)
+// Returns the question of a script, freed with sim_free; NULL: the script is no study.
+static char *question_of_script(const char *text)
 {
     const char *line = text;
     for (int i = 0; i < 2 && line != NULL; i++) {
@@ -87,63 +69,37 @@ static void add_study(studio_library_t *library, const char *name, char *text)
         line = line == NULL ? NULL : line + 1;
     }
     const char *const dash = line == NULL ? NULL : strstr(line, " - ");
-    if (line == NULL || strncmp(text, "#!", 2) != 0 || strncmp(line, "# ", 2) != 0 ||
-        dash == NULL || dash > line + strcspn(line, "\n")) {
-        sim_free(text);
-        return;
-    }
-    SIM_APPEND(library->entries, library->count, library->capacity,
-               (studio__entry_t){
-                   .name = sim_strdup(name),
-                   .is_study = true,
-                   .title = sim_format("%.*s", (int)(dash - line - 2), line + 2),
-                   .question = sim_format("%.*s", (int)strcspn(dash + 3, "\n"), dash + 3),
-                   .text = text,
-               });
-}
-
-// Adds a study that is a sweep to the library; takes the text.
-static void add_sweep(studio_library_t *library, const char *name, char *text)
-{
-    SIM_APPEND(library->entries, library->count, library->capacity,
-               (studio__entry_t){
-                   .name = sim_strdup(name),
-                   .is_study = true,
-                   .is_sweep = true,
-                   .title = sim_strdup(name),
-                   .question = title_of(text, name),
-                   .text = text,
-               });
+    return dash == NULL || strncmp(text, "#!", 2) != 0 || strncmp(line, "# ", 2) != 0 ||
+                   dash > line + strcspn(line, "\n")
+               ? NULL
+               : sim_format("%.*s", (int)strcspn(dash + 3, "\n"), dash + 3);
 }
 
 static void take_file(studio_library_t *library, const char *path, const char *name)
 {
-    const size_t length = strlen(name);
     const bool sweep = sim_ends_with(name, ".sweep.yaml");
-    const bool yaml = length > 5 && strcmp(name + length - 5, ".yaml") == 0;
-    const bool script = strchr(name, '/') != NULL && strchr(strrchr(name, '/'), '.') == NULL;
-    const bool shell = length > 3 && strcmp(name + length - 3, ".sh") == 0;
-    if ((!yaml && !script && !shell) || library->count == ENTRIES_MAX) {
+    const bool yaml = sim_ends_with(name, ".yaml");
+    const char *const end = sweep ? ".sweep.yaml" : yaml ? ".yaml" : ".sh";
+    if (!sim_ends_with(name, end) || library->count == ENTRIES_MAX) {
         return;
     }
     char *const text = studio_read_text(path, TEXT_BYTES_MAX);
-    if (text == NULL) {
+    char *const question = text == NULL ? NULL
+                           : yaml       ? question_of(text)
+                                        : question_of_script(text);
+    if (question == NULL) {
+        sim_free(text);
         return;
     }
-    char *const cut = sim_format("%.*s",
-                                 (int)(length - (sweep   ? strlen(".sweep.yaml")
-                                                 : yaml  ? 5
-                                                 : shell ? 3
-                                                         : 0)),
-                                 name);
-    if (sweep) {
-        add_sweep(library, cut, text);
-    } else if (yaml) {
-        add_scenario(library, cut, text);
-    } else {
-        add_study(library, cut, text);
-    }
-    sim_free(cut);
+    char *const cut = sim_format("%.*s", (int)(strlen(name) - strlen(end)), name);
+    SIM_APPEND(library->entries, library->count, library->capacity,
+               (studio__entry_t){
+                   .name = cut,
+                   .is_study = sweep || !yaml,
+                   .is_sweep = sweep,
+                   .question = question,
+                   .text = text,
+               });
 }
 
 static void take_folder(studio_library_t *library, const char *path, const char *prefix,
@@ -164,7 +120,8 @@ static void take_folder(studio_library_t *library, const char *path, const char 
         if (S_ISREG(status.st_mode)) {
             take_file(library, inner, name);
         } else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX &&
-                   strcmp(entry->d_name, "constants") != 0) { // calibrations, not scenarios
+                   strcmp(entry->d_name, "constants") != 0 && // calibrations, not scenarios
+                   strcmp(name, "templates") != 0) {          // copied by `rocesim new`
             char *const longer = sim_format("%s/", name);
             take_folder(library, inner, longer, depth + 1);
             sim_free(longer);
@@ -186,8 +143,7 @@ static void find_runner(studio__entry_t *entry, const char *folder)
     if (length > 4 && strcmp(slash + 1 + length - 4, "/run") == 0) {
         length -= 4;
     }
-    if ((length == 3 && strncmp(slash + 1, "run", 3) == 0) ||
-        memchr(slash + 1, '/', length) != NULL) {
+    if (memchr(slash + 1, '/', length) != NULL) {
         return;
     }
     char *const runner = sim_format("%.*s/run", (int)(slash - entry->name), entry->name);
@@ -200,6 +156,15 @@ static void find_runner(studio__entry_t *entry, const char *folder)
         sim_free(runner);
     }
     sim_free(path);
+}
+
+static void free_entry(studio__entry_t *entry)
+{
+    sim_free(entry->name);
+    sim_free(entry->question);
+    sim_free(entry->text);
+    sim_free(entry->runner);
+    sim_free(entry->study);
 }
 
 static int by_name(const void *a, const void *b)
@@ -216,9 +181,17 @@ studio_library_t *studio_library_load(const char *folder)
     SIM_CHECK(pthread_mutex_init(&library->gate, NULL) == 0);
     SIM_CHECK(pthread_cond_init(&library->gate_free, NULL) == 0);
     take_folder(library, folder, "", 0);
+    size_t kept = 0;
     for (size_t i = 0; i < library->count; i++) {
-        find_runner(&library->entries[i], folder);
+        studio__entry_t entry = library->entries[i];
+        find_runner(&entry, folder);
+        if (entry.is_study && entry.runner == NULL) {
+            free_entry(&entry);
+        } else {
+            library->entries[kept++] = entry;
+        }
     }
+    library->count = kept;
     if (library->count > 0) {
         qsort(library->entries, library->count, sizeof(*library->entries), by_name);
     }
@@ -231,12 +204,7 @@ void studio_library_destroy(studio_library_t *library)
         return;
     }
     for (size_t i = 0; i < library->count; i++) {
-        sim_free(library->entries[i].name);
-        sim_free(library->entries[i].title);
-        sim_free(library->entries[i].question);
-        sim_free(library->entries[i].text);
-        sim_free(library->entries[i].runner);
-        sim_free(library->entries[i].study);
+        free_entry(&library->entries[i]);
     }
     (void)pthread_cond_destroy(&library->gate_free);
     (void)pthread_mutex_destroy(&library->gate);

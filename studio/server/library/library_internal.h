@@ -13,10 +13,9 @@ typedef struct studio__entry {
     char *name; // path below the folder: "cache/zipf"
     bool is_study;
     bool is_sweep;  // a study that is a sweep, not a script
-    char *title;    // first line of its comment, or its name
-    char *question; // its "description:", or the text behind a study's name; "": none
+    char *question; // what `rocesim list` prints: it asks or says what the entry is about
     char *text;
-    char *runner; // runs the study: "cache/run"; NULL: the server cannot run it
+    char *runner; // runs the study: "cache/run"; NULL: a scenario
     char *study;  // the study's name for its runner: "zipf"
 } studio__entry_t;
 

@@ -6,12 +6,19 @@
 #include "studio/server/http/route.h"
 
 typedef struct studio_place {
-    const char *entry;  // beside this scenario of the library; or NULL
+    const char *entry;  // beside this scenario of the library, then in the user's files; or NULL
     const char *folder; // otherwise in this folder of the user's own files; "": the top
 } studio_place_t;
 
 // Reads the members library and folder of a request; returns 0 or the status of the answer.
 int studio_take_place(studio_request_t *request, studio_response_t *response,
                       studio_place_t *place);
+
+// Returns these folders as the attribute `folder` of a scenario takes them, freed with sim_free: with
+// absolute paths and ':' between them; "": there are none.
+char *studio_place_folders(const studio_t *studio, const char *user, const studio_place_t *place);
+
+// Removes a folder in front of the names of files in a text: a user knows them without it.
+void studio_names_shorten(char *text, const char *folder);
 
 #endif // STUDIO_SERVER_LIBRARY_PLACE_H

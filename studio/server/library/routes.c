@@ -14,11 +14,10 @@
 static json_t *entry_json(const studio__entry_t *entry)
 {
     const char *const slash = strrchr(entry->name, '/');
-    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:b}", "name", entry->name, "kind",
+    return json_pack("{s:s, s:s, s:s%, s:s}", "name", entry->name, "kind",
                      entry->is_study ? "study" : "scenario", "group", entry->name,
-                     slash == NULL ? (size_t)0 : (size_t)(slash - entry->name), "title",
-                     entry->title, "question", entry->question, "runnable",
-                     !entry->is_study || entry->runner != NULL);
+                     slash == NULL ? (size_t)0 : (size_t)(slash - entry->name), "question",
+                     entry->question);
 }
 
 static int get_library(studio_request_t *request, studio_response_t *response)
@@ -158,7 +157,7 @@ static const studio_parameter_t entry_parameters[] = {
 static const studio_parameter_t check_parameters[] = {
     {"yaml", STUDIO_IN_BODY, "string", false, "the scenario as YAML, at most 512 KiB"},
     {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario: [\"path=value\"...]"},
-    {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder"},
+    {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder, then in the user's own files"},
     {"folder", STUDIO_IN_BODY, "string", false, "folder of the user's own files where relative file names start; without library and folder: all of them"},
     {0},
 };
@@ -169,9 +168,9 @@ static const studio_parameter_t file_check_parameters[] = {
 
 const studio_route_t studio_library_routes[] = {
     {"GET", "/api/v1/library", STUDIO_ROLE_VIEWER, "Lists the shipped scenarios and studies", NULL, NULL,
-     "{library: [{name, kind, group, title, question, runnable}]}", get_library, 0},
+     "{library: [{name, kind, group, question}]}", get_library, 0},
     {"GET", "/api/v1/library/{name...}", STUDIO_ROLE_VIEWER, "Returns one scenario or study of the library", entry_parameters, NULL,
-     "{name, kind, group, title, question, runnable, yaml or script and parameters}", get_entry, 0},
+     "{name, kind, group, question, yaml or script and parameters}", get_entry, 0},
     {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "Checks a scenario: its errors, warnings and size",
      check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, limits}",
      post_check, (size_t)1 << 20},

@@ -216,33 +216,13 @@ int studio__check_run(studio_library_t *library, int64_t user, const char *const
     return status;
 }
 
-// Returns the folder that relative file names start from, with an absolute path; "": none.
-static char *start_of(const studio_t *studio, const studio_user_t *user,
-                      const studio_place_t *place)
-{
-    if (place->entry == NULL) {
-        char *const own = studio_files_folder(studio, user->name, place->folder);
-        char *const whole = realpath(own, NULL);
-        char *const start = sim_strdup(whole == NULL ? "" : whole);
-        free(whole);
-        sim_free(own);
-        return start;
-    }
-    char *const whole = realpath(studio->options.scenarios, NULL);
-    const char *const slash = strrchr(place->entry, '/');
-    char *const start = sim_format("%s/%.*s", whole == NULL ? "" : whole,
-                                   slash == NULL ? 0 : (int)(slash - place->entry), place->entry);
-    free(whole);
-    return start;
-}
-
 json_t *studio_check(studio_t *studio, const studio_user_t *user, studio_check_what_t what,
                      const char *yaml, const json_t *runs, const studio_place_t *place)
 {
     char *const readable = realpath(studio->options.scenarios, NULL);
     char *const own = studio_files_folder(studio, user->name, "");
     char *const files = realpath(own, NULL);
-    char *const start = start_of(studio, user, place);
+    char *const start = studio_place_folders(studio, user->name, place);
     const char *const line[] = {"rocesim-studio",
                                 "check",
                                 what == STUDIO_CHECK_TOPOLOGY ? "topology" : "all",

@@ -4,6 +4,7 @@
 
 #include "studio/server/files/files.h"
 #include "studio/server/http/target.h"
+#include "studio/server/library/place.h"
 #include "studio/server/runs/progress_board.h"
 #include "studio/server/runs/study.h"
 #include "studio/server/runs/values.h"
@@ -25,18 +26,6 @@
 static char *run_folder(const studio_t *studio, int64_t run)
 {
     return sim_format("%s/runs/%" PRId64, studio->options.data, run);
-}
-
-// Returns the library folder that file names in the scenario start from; "": the run's own folder.
-static char *library_folder(const studio_t *studio, const char *library)
-{
-    if (library == NULL || library[0] == '\0') {
-        return sim_strdup("");
-    }
-    const char *const slash = strrchr(library, '/');
-    return slash == NULL
-               ? sim_strdup(studio->options.scenarios)
-               : sim_format("%s/%.*s", studio->options.scenarios, (int)(slash - library), library);
 }
 
 // Returns rocesim's arguments; the caller frees each one and the array.
@@ -131,10 +120,11 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     char *const study =
         studio_rows_text(rows, 3) == NULL ? NULL : sim_strdup(studio_rows_text(rows, 3));
     char *const own = studio_files_folder(studio, studio_rows_text(rows, 5), "");
-    char *const library =
-        studio_rows_is_null(rows, 1) && !studio_rows_is_null(rows, 4)
-            ? studio_files_folder(studio, studio_rows_text(rows, 5), studio_rows_text(rows, 4))
-            : library_folder(studio, studio_rows_text(rows, 1));
+    const studio_place_t place = {.entry = studio_rows_text(rows, 1),
+                                  .folder = studio_rows_text(rows, 4)};
+    char *const start = place.entry == NULL && place.folder == NULL // of a study
+                            ? sim_strdup("")
+                            : studio_place_folders(studio, studio_rows_text(rows, 5), &place);
     json_t *const limits = json_loads(studio_rows_text(rows, 2), 0, NULL);
     (void)studio_rows_close(rows);
     const uint64_t ranks = ranks_of(studio, limits);
@@ -143,10 +133,8 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     char *const program = realpath(studio->options.program, NULL);
     char *const readable = realpath(studio->options.scenarios, NULL);
     char *const files = study == NULL ? realpath(own, NULL) : NULL;
-    char *const from = library[0] == '\0' ? NULL : realpath(library, NULL);
-    char **const arguments = study == NULL
-                                 ? arguments_of(studio, overrides, from == NULL ? "" : from, ranks)
-                                 : study_line(studio, study, overrides, relative);
+    char **const arguments = study == NULL ? arguments_of(studio, overrides, start, ranks)
+                                           : study_line(studio, study, overrides, relative);
     const studio_child_t child = {
         .folder = folder == NULL ? relative : folder,
         .attempt = attempt,
@@ -162,14 +150,13 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     const pid_t process = studio_child_spawn(&child, (const char *const *)arguments);
     free_arguments(arguments);
     sim_free(study);
-    free(from);
     free(files);
     sim_free(own);
     free(readable);
     free(program);
     free(folder);
     sim_free(relative);
-    sim_free(library);
+    sim_free(start);
     json_decref(limits);
     json_decref(overrides);
     return process;
@@ -254,12 +241,39 @@ static char *message_of(const studio_exit_t *exit, const char *folder, bool of_s
     return sim_strdup(log[0] == '\0' ? "failed without an error message" : log);
 }
 
+// Returns a text about the run, freed with sim_free; NULL: there is none.
+static char *text_of(studio_t *studio, const char *sql, int64_t run)
+{
+    studio_rows_t *const rows = studio_rows_open(studio->store, sql, "i", run);
+    const char *const text = studio_rows_next(rows) ? studio_rows_text(rows, 0) : NULL;
+    char *const copy = text == NULL ? NULL : sim_strdup(text);
+    (void)studio_rows_close(rows);
+    return copy;
+}
+
+// Removes the server's folders from the names of files in a message.
+static void shorten_names(studio_t *studio, int64_t run, char *message)
+{
+    char *const owner = text_of(
+        studio, "SELECT u.name FROM runs r JOIN users u ON u.id = r.owner WHERE r.id = ?", run);
+    char *const own = studio_files_folder(studio, owner == NULL ? "" : owner, "");
+    const char *const folders[] = {own, studio->options.scenarios};
+    for (size_t i = 0; i < SIM_COUNT_OF(folders); i++) {
+        char *const whole = realpath(folders[i], NULL);
+        studio_names_shorten(message, whole == NULL ? "" : whole);
+        free(whole);
+    }
+    sim_free(own);
+    sim_free(owner);
+}
+
 bool studio_run_record(studio_t *studio, int64_t run, const studio_exit_t *exit, bool of_study)
 {
     char *const folder = run_folder(studio, run);
     char *const ended = of_study ? NULL : read_ended(folder);
     const bool full = exit->status != 0 && studio_reserve_look(studio->reserve);
     char *const message = message_of(exit, folder, of_study, full);
+    shorten_names(studio, run, message);
     const bool good = exit->status == 0 && (of_study || ended != NULL);
     const bool kept = studio_store_do(
         studio->store,
@@ -277,21 +291,10 @@ bool studio_run_record(studio_t *studio, int64_t run, const studio_exit_t *exit,
     return whole;
 }
 
-// Returns the study's name, freed with sim_free; NULL if the run is no study.
-static char *study_of(studio_t *studio, int64_t run)
-{
-    studio_rows_t *const rows =
-        studio_rows_open(studio->store, "SELECT study FROM runs WHERE id = ?", "i", run);
-    const char *const text = studio_rows_next(rows) ? studio_rows_text(rows, 0) : NULL;
-    char *const study = text == NULL ? NULL : sim_strdup(text);
-    (void)studio_rows_close(rows);
-    return study;
-}
-
 bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
 {
     SIM_CHECK(run > 0);
-    char *const study = study_of(studio, run);
+    char *const study = text_of(studio, "SELECT study FROM runs WHERE id = ?", run);
     studio_made_t made = {.count = 0};
     bool kept = (study == NULL || studio_study_link(studio, run, study, &made)) &&
                 studio_store_begin(studio->store);
