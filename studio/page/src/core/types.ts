@@ -117,9 +117,7 @@ export interface LibraryEntry {
     name: string;
     kind: string;
     group: string;
-    title: string;
     question: string;
-    runnable: boolean;
 }
 
 export interface StudyParameter {

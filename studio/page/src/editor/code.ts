@@ -33,7 +33,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { h, type Scope } from "../core/dom";
-import { t } from "../i18n/text";
+import { t, told } from "../i18n/text";
 import type { Change } from "./change";
 import { range_text, units_of, type Parameters } from "./parameters";
 import { attribute_path, place_at } from "./place";
@@ -144,7 +144,7 @@ function about(name: string, help: string, range: string): HTMLElement {
         "div",
         { class: "about" },
         h("div", { class: "name" }, name),
-        h("div", null, help),
+        h("div", null, told(help)),
         h("div", { class: "range" }, range),
     );
 }
@@ -351,7 +351,7 @@ function diagnostic(view: EditorView, fault: Fault): Diagnostic {
         from: to > from ? from : line.from,
         to: Math.max(to, Math.min(from + 1, line.to)),
         severity: fault.warning ? "warning" : "error",
-        message: fault.message,
+        message: told(fault.message),
     };
 }
 

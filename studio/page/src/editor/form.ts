@@ -2,7 +2,7 @@
 // A scenario as a form: each setting with its help and range. A change edits the text of the scenario in place.
 import { h, type Child } from "../core/dom";
 import type { Parameter } from "../core/types";
-import { t } from "../i18n/text";
+import { t, told } from "../i18n/text";
 import { button, field, input, select } from "../ui/parts";
 import { remove_value, set_value, type Change } from "./change";
 import { find, outline, type Path, type Value } from "./outline";
@@ -32,7 +32,7 @@ class Form {
 
     constructor(private readonly options: FormOptions) {
         this.tree = outline(options.text);
-        this.faults = new Map(options.faults.map((fault) => [fault.line ?? 0, fault.message]));
+        this.faults = new Map(options.faults.map((fault) => [fault.line ?? 0, told(fault.message)]));
     }
 
     element(): HTMLElement {
@@ -80,7 +80,7 @@ class Form {
         const control = this.control(path, shown, parameter);
         control.dataset.path = path.join(".");
         const range = parameter && h("span", { class: "range" }, range_text(parameter, words.range));
-        const made = field(name, control, parameter ? [parameter.help, " ", range] : null);
+        const made = field(name, control, parameter ? [told(parameter.help), " ", range] : null);
         made.classList.add("setting");
         const fault = this.faults.get(line_of(this.options.text, from));
         if (fault) {
@@ -103,7 +103,7 @@ class Form {
             return null;
         }
         const inner = (one: Parameter) => one.path.slice(prefix ? prefix.length + 1 : 0);
-        const all = known.map((one) => h("option", { value: inner(one) }, one.help.slice(0, 80)));
+        const all = known.map((one) => h("option", { value: inner(one) }, told(one.help).slice(0, 80)));
         const list = h("datalist", { id: `add-${path.join("-") || "top"}` }, all);
         const add = () => {
             const name = box.value.trim();

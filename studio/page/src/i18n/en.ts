@@ -263,7 +263,6 @@ export const en = {
             "in the queue. Each of its simulations becomes a run that you can compare, query and process.",
         quick: "Quick version: fewer and shorter runs",
         run: "Run the study",
-        command_line: "This script can only be run on the command line.",
         same_as: "The same study on the command line:",
         live_hint: "This is the output of the script. The figure and the runs appear here when the script has ended.",
         made: (n: number) => `The study made ${plural(n, "run")}.`,

@@ -2,6 +2,7 @@
 // Shows a panel of a figure that the server computes. `rocesim plot` gives the same numbers to gnuplot.
 import type { Scope } from "../core/dom";
 import type { FigurePanel } from "../core/types";
+import { told } from "../i18n/text";
 import { boxes_of } from "./boxes";
 import type { Figure } from "./figure";
 import { plot } from "./plot";
@@ -11,16 +12,16 @@ export function figure_of(scope: Scope, panel: FigurePanel, name: string): HTMLE
         return boxes_of(scope, panel, name);
     }
     const figure: Figure = {
-        title: panel.title,
-        x_label: panel.x_label,
-        y_label: panel.y_label,
+        title: told(panel.title),
+        x_label: told(panel.x_label),
+        y_label: told(panel.y_label),
         x_log: panel.x_log,
         y_log: panel.y_log,
         x_range: panel.x_range ?? undefined,
         y_range: panel.y_range ?? undefined,
         x_tics: panel.x_tics,
         series: panel.curves.map((curve) => ({
-            name: curve.name,
+            name: told(curve.name),
             kind: curve.style === "boxes" ? "bars" : curve.style,
             x: curve.columns[0] ?? [],
             y: curve.columns[1] ?? [],

@@ -4,6 +4,7 @@ import { api } from "../core/api";
 import type { Scope } from "../core/dom";
 import { with_unit } from "../core/format";
 import type { Cell, Column, QueryAnswer } from "../core/types";
+import { told } from "../i18n/text";
 import { grid, type Grid } from "./grid";
 
 interface DataGridOptions {
@@ -46,7 +47,7 @@ export function data_grid(scope: Scope, options: DataGridOptions): Grid {
         columns: options.columns.map((column, index) => ({
             name: column.name,
             title: column.name,
-            help: [column.help, column.unit].filter(Boolean).join("; "),
+            help: [told(column.help ?? ""), column.unit].filter(Boolean).join("; "),
             width: column_width(column),
             right: column.type === "number",
             sortable: true,

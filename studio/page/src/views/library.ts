@@ -6,12 +6,13 @@ import { moment } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
 import type { Documents, LibraryEntry, SavedDocument } from "../core/types";
-import { t } from "../i18n/text";
+import { t, told } from "../i18n/text";
 import { badge, button, confirm_sheet, empty, input, later, link_button, toast, view_head } from "../ui/parts";
 
-// Returns the question that an entry answers. The title of a scenario is its question, that of a study its name.
-function question_of(entry: LibraryEntry): string {
-    return entry.title.endsWith("?") || !entry.question ? entry.title : entry.question;
+// Returns the question that an entry answers, in the language of the page.
+export function question_of(entry: LibraryEntry): string {
+    const question = told(entry.question);
+    return question.charAt(0).toUpperCase() + question.slice(1);
 }
 
 function group_of(entry: LibraryEntry): string {
@@ -127,7 +128,7 @@ class Library {
         const fits = (text: string) => needed.every((word) => text.toLowerCase().includes(word));
         const title = (group: string) => words.groups[group] ?? group;
         const text = (entry: LibraryEntry) =>
-            [entry.name, entry.title, entry.question, title(group_of(entry))].join(" ");
+            [entry.name, entry.question, question_of(entry), title(group_of(entry))].join(" ");
         const found = this.all.filter((entry) => fits(text(entry)));
         const mine = this.own.filter((one) => fits(one.name));
         const section = (name: string, cards: HTMLElement[]) =>

@@ -6,7 +6,7 @@ import { bytes, moment, seconds } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
 import { settings_of, short_setting, type Run, type Runs, type RunState } from "../core/types";
-import { t } from "../i18n/text";
+import { t, told } from "../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
 import { run_lines } from "./run_lines";
 import { choose_values, preferred_columns, value_column, value_columns } from "./run_values";
@@ -40,7 +40,7 @@ export function run_progress(run: Run): Child {
         case "done":
             return run.started_ms && run.ended_ms ? words.took(seconds((run.ended_ms - run.started_ms) / 1000)) : "";
         case "failed":
-            return run.message ?? "";
+            return told(run.message ?? "");
         default:
             return "";
     }

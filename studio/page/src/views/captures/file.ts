@@ -6,7 +6,7 @@ import { bytes, count, nanoseconds } from "../../core/format";
 import { go, keep_query, link } from "../../core/router";
 import { choose_range, on_range, range_query, time_range } from "../../core/time_range";
 import type { Packet, PacketDetail } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../../ui/grid";
 import { plot, type Plot } from "../../plot/plot";
 import { badge, button, input, loading, problem, select } from "../../ui/parts";
@@ -234,7 +234,7 @@ export class CaptureView {
             range_bar(this.scope, run, "captures"),
             tools,
             this.faults,
-            cut ? h("p", { class: "small" }, badge(words.cut, "warn"), " ", chosen.message ?? "") : null,
+            cut ? h("p", { class: "small" }, badge(words.cut, "warn"), " ", told(chosen.message ?? "")) : null,
             h("section", { class: "card tight-card" }, this.timeline.element),
             h("section", { class: "card flush" }, this.list.element),
             this.detail,

@@ -3,7 +3,7 @@
 import { h, type Child } from "../../core/dom";
 import { nanoseconds } from "../../core/format";
 import type { PacketDetail, PacketField } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { badge } from "../../ui/parts";
 
 type Mark = (from: number, to: number) => void;
@@ -91,7 +91,7 @@ export function packet_detail(detail: PacketDetail, actions: Child): HTMLElement
             h("span", { class: "grow" }),
             actions,
         ),
-        detail.message ? h("p", { class: "small muted" }, refused, detail.message) : null,
+        detail.message ? h("p", { class: "small muted" }, refused, told(detail.message)) : null,
         h("div", { class: "packet-parts" }, h("div", { class: "layers" }, layers), view.element),
     );
 }

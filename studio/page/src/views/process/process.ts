@@ -5,7 +5,7 @@ import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
 import { count, number } from "../../core/format";
 import { keep_query, kept_json, link, type Place } from "../../core/router";
 import type { Column, Runs, Step, StepAnswer, Tables } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { cell_text } from "../../ui/data_grid";
 import {
     button,
@@ -53,7 +53,7 @@ async function show_functions(): Promise<void> {
     );
     const rows = functions.map((one): Child[] => [
         h("td", { class: "mono nowrap" }, `${one.name}(${argument_words(one.arguments ?? "")})`),
-        one.help ?? "",
+        told(one.help ?? ""),
     ]);
     const unit_names = units?.map((unit) => (typeof unit === "string" ? unit : (unit.name ?? "")));
     const table = plain_table(null, rows);

@@ -6,7 +6,7 @@ import { count, number } from "../../core/format";
 import { keep_query } from "../../core/router";
 import { choose_range, on_range, range_query } from "../../core/time_range";
 import type { Column, QueryAnswer, Table, Tables } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { data_grid } from "../../ui/data_grid";
 import { button, field, input, select } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
@@ -98,7 +98,7 @@ class FilterTab {
             null,
             h("h2", null, table.name),
             this.told,
-            h("span", { class: "grow muted small clip" }, table.help),
+            h("span", { class: "grow muted small clip" }, told(table.help)),
             this.download("csv", "CSV"),
             this.download("ndjson", "JSON"),
         );

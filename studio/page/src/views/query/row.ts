@@ -4,7 +4,7 @@ import { api } from "../../core/api";
 import { h, type Child } from "../../core/dom";
 import { go, link } from "../../core/router";
 import type { Cell, Column } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { cell_text } from "../../ui/data_grid";
 import type { IconName } from "../../ui/icons";
 import { button, sheet, tell_problem } from "../../ui/parts";
@@ -59,7 +59,7 @@ export function show_row(columns: Column[], row: Cell[], runs: number[]): void {
     const pairs = columns.map((column, index) => {
         const exact = typeof row[index] === "number" && column.unit ? ` (${row[index]} ${column.unit})` : "";
         return [
-            h("dt", { title: column.help }, column.name),
+            h("dt", { title: told(column.help ?? "") }, column.name),
             h("dd", { class: "mono" }, cell_text(row[index], column) || "–", h("span", { class: "muted" }, exact)),
         ];
     });

@@ -6,7 +6,7 @@ import { count, number } from "../../core/format";
 import { keep_query } from "../../core/router";
 import type { Cell, Column, Rows, Table, Tables } from "../../core/types";
 import { editor } from "../../editor/code";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { column_width } from "../../ui/data_grid";
 import { grid } from "../../ui/grid";
 import { button, loading, note, problem_text, save_file } from "../../ui/parts";
@@ -64,7 +64,7 @@ function tables_list(tables: Table[]): HTMLElement {
         h(
             "dd",
             { class: "small" },
-            h("span", { class: "muted" }, `${table.help} `),
+            h("span", { class: "muted" }, `${told(table.help)} `),
             h("span", { class: "mono" }, names(table)),
         ),
     ]);

@@ -3,7 +3,7 @@
 import { api, api_url, ApiError, call } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import type { FigureAnswer, Run } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { figure_of } from "../../plot/served";
 import { button, card, empty, loading, problem, save_file, tell_problem } from "../../ui/parts";
 import { when_imported } from "./import";
@@ -24,7 +24,10 @@ export function figures_tab(scope: Scope, run: Run): Child {
                         const made = figure_of(scope, panel, `${run.name}-${kind}`);
                         place.append(made);
                     }
-                    const said = [answer.note, answer.missing].filter(Boolean).join("; ");
+                    const said = [answer.note, answer.missing]
+                        .filter(Boolean)
+                        .map((text) => told(text!))
+                        .join("; ");
                     if (said) {
                         place.append(h("p", { class: "muted small" }, said));
                     }
@@ -35,7 +38,7 @@ export function figures_tab(scope: Scope, run: Run): Child {
                         fill(
                             place,
                             error instanceof ApiError && error.status >= 400 && error.status < 500
-                                ? h("p", { class: "muted" }, error.message)
+                                ? h("p", { class: "muted" }, told(error.message))
                                 : problem(error),
                         );
                     }

@@ -175,7 +175,10 @@ class RunView {
             fill(status, h("section", { class: "card running-card" }, line, bar(share, t().runs.progress)));
         } else if (run.state === "failed" || run.state === "cancelled") {
             const state = h("strong", null, t().runs.states[run.state]);
-            fill(status, note(run.state === "failed" ? "bad" : "warn", state, run.message ? `: ${run.message}` : ""));
+            fill(
+                status,
+                note(run.state === "failed" ? "bad" : "warn", state, run.message ? `: ${told(run.message)}` : ""),
+            );
         } else {
             fill(status);
         }

@@ -10,6 +10,7 @@ import type { LibraryItem, Run, Runs } from "../../core/types";
 import { t } from "../../i18n/text";
 import { grid } from "../../ui/grid";
 import { button, card, checkbox, empty, field, input, later, link_button, note, view_head } from "../../ui/parts";
+import { question_of } from "../library";
 import { study_figure, type StudyFigure } from "./study_figure";
 import { study_form } from "./study_form";
 
@@ -23,7 +24,7 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
     const item = await api.get<LibraryItem>(`library/${library_path(name)}`, { kind: "study" }, signal);
     const short = item.name.replace(/\/run$/, "");
     const [group, ...rest] = short.split("/");
-    const command = item.title.startsWith("scenarios/") ? item.title : `scenarios/${group}/run ${rest.join("/")}`;
+    const command = `scenarios/${group}/run ${rest.join("/")}`;
     let quick = true;
     let shared = false;
     const run_name = input({ placeholder: short, "aria-label": t().editor.run_name });
@@ -41,37 +42,35 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
     };
     return [
         view_head(
-            item.question ? item.question.charAt(0).toUpperCase() + item.question.slice(1) : short,
+            question_of(item),
             h("span", null, h("a", { href: link("simulate") }, t().shelf.title), " · ", h("code", null, short)),
         ),
-        item.runnable
-            ? card(
-                  words.run_it,
-                  null,
-                  h(
-                      "div",
-                      { class: "stack" },
-                      h("p", { class: "muted" }, words.lead),
-                      session.may_run ? form.element : null,
-                      session.may_run
-                          ? h(
-                                "div",
-                                { class: "row end" },
-                                h("div", { class: "narrow" }, field(t().editor.run_name, run_name)),
-                                checkbox(words.quick, quick, (on) => {
-                                    quick = on;
-                                    form.show_defaults(on);
-                                }),
-                                checkbox(t().common.share_with_all, shared, (on) => {
-                                    shared = on;
-                                }),
-                                h("span", { class: "grow" }),
-                                button(words.run, order, { kind: "main-action" }),
-                            )
-                          : note("warn", t().editor.viewer),
-                  ),
-              )
-            : note("", words.command_line),
+        card(
+            words.run_it,
+            null,
+            h(
+                "div",
+                { class: "stack" },
+                h("p", { class: "muted" }, words.lead),
+                session.may_run ? form.element : null,
+                session.may_run
+                    ? h(
+                          "div",
+                          { class: "row end" },
+                          h("div", { class: "narrow" }, field(t().editor.run_name, run_name)),
+                          checkbox(words.quick, quick, (on) => {
+                              quick = on;
+                              form.show_defaults(on);
+                          }),
+                          checkbox(t().common.share_with_all, shared, (on) => {
+                              shared = on;
+                          }),
+                          h("span", { class: "grow" }),
+                          button(words.run, order, { kind: "main-action" }),
+                      )
+                    : note("warn", t().editor.viewer),
+            ),
+        ),
         h("p", { class: "muted small" }, words.same_as, " ", h("code", null, command)),
         h("pre", { class: "code-block tall", tabindex: 0, "aria-label": short }, item.script ?? item.yaml ?? ""),
     ];

@@ -3,7 +3,7 @@
 import { fill, h } from "../../core/dom";
 import type { StudyParameter } from "../../core/types";
 import { parameters } from "../../editor/parameters";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { button, field, input } from "../../ui/parts";
 
 export interface StudyForm {
@@ -53,7 +53,7 @@ function attribute_lines(): { element: HTMLElement; set: () => string[] } {
         fill(
             names,
             known.all.map((one) =>
-                h("option", { value: one.path.replace(/^traffic\./, "traffic[0].") }, one.help.slice(0, 70)),
+                h("option", { value: one.path.replace(/^traffic\./, "traffic[0].") }, told(one.help).slice(0, 70)),
             ),
         );
     };

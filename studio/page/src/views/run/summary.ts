@@ -31,7 +31,7 @@ function imbalance({ conservation }: Summary): string | null {
     if (typeof conservation === "string") {
         return conservation === "ok" ? null : conservation;
     }
-    return conservation.ok === false ? (conservation.message ?? "") : null;
+    return conservation.ok === false ? told(conservation.message ?? "") : null;
 }
 
 function facts(summary: Summary): HTMLElement {

@@ -6,7 +6,7 @@ import { bytes, count, with_unit } from "../../core/format";
 import { link } from "../../core/router";
 import { on_range, range_query, time_range } from "../../core/time_range";
 import type { Cell, Rows, Run, StepAnswer, Tables } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { data_grid } from "../../ui/data_grid";
 import { card, empty, later, link_button, problem } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
@@ -18,10 +18,10 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
         const tables = await api.get<Tables>(`runs/${run.id}/tables`, undefined, signal);
         const known = tables.tables.find((one) => one.name === table);
         if (!known || known.rows === 0) {
-            return empty(words.no_rows(table), known?.help ?? words.no_rows_text);
+            return empty(words.no_rows(table), known ? told(known.help) : words.no_rows_text);
         }
         const timed = known.columns.some((column) => column.name === "time_ns" || column.name === "start_ns");
-        const told = h("h2", null, words.rows(count(known.rows)));
+        const heading = h("h2", null, words.rows(count(known.rows)));
         const list = data_grid(scope, {
             label: table,
             columns: known.columns,
@@ -29,7 +29,7 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
             query: () => ({ runs: [run.id], table, ...(timed ? range_query() : {}) }),
             told: (answer) => {
                 const left_out = known.left_out > 0 ? `; ${words.rows_left_out(count(known.left_out))}` : "";
-                told.textContent = words.rows(count(answer.matched)) + left_out;
+                heading.textContent = words.rows(count(answer.matched)) + left_out;
             },
         });
         on_range(scope, () => timed && list.reload());
@@ -39,8 +39,8 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
             h(
                 "header",
                 null,
-                told,
-                h("span", { class: "grow muted small clip", title: known.help }, known.help),
+                heading,
+                h("span", { class: "grow muted small clip", title: told(known.help) }, told(known.help)),
                 link_button(words.ask, `${link("query")}?runs=${run.id}&table=${table}`, {
                     small: true,
                     icon: "query",

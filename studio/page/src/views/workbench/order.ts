@@ -6,7 +6,7 @@ import { session } from "../../core/session";
 import type { CheckAnswer, Parameter } from "../../core/types";
 import { find, outline } from "../../editor/outline";
 import type { Parameters } from "../../editor/parameters";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { button, checkbox, field, input, note } from "../../ui/parts";
 import { hops_recorded, hops_setting } from "../run/packets";
 import { split_seeds, split_values } from "./values";
@@ -200,7 +200,7 @@ export class Order {
         const path = (one: Parameter) => one.path.replace(/^traffic\./, "traffic[0].");
         return [
             own.map((name) => h("option", { value: name }, t().editor.own_parameter)),
-            varied.map((one) => h("option", { value: path(one) }, one.help.slice(0, 70))),
+            varied.map((one) => h("option", { value: path(one) }, told(one.help).slice(0, 70))),
         ];
     }
 

@@ -6,6 +6,7 @@ import type { Place } from "../../core/router";
 import { session } from "../../core/session";
 import type { LibraryItem, SavedDocument } from "../../core/types";
 import { t } from "../../i18n/text";
+import { question_of } from "../library";
 import { library_path } from "../run/study";
 
 const blank = `# What do you want to know?
@@ -31,7 +32,8 @@ export interface Source {
     start: Start;
 }
 
-// The folder in which a scenario's file names start: beside an entry of the library, or of the user's own files.
+// The folder in which a scenario's file names start: beside an entry of the library, then in the user's own files; or a
+// folder of these.
 export interface Start {
     library?: string;
     folder?: string;
@@ -51,7 +53,7 @@ export async function source_of(place: Place, signal: AbortSignal): Promise<Sour
         return {
             text: item.yaml ?? "",
             title: item.name,
-            lead: item.question,
+            lead: question_of(item),
             document: null,
             start: { library: item.name },
         };

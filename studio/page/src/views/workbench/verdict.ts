@@ -13,12 +13,12 @@ interface Fault {
 
 function faults_of(checked: CheckAnswer): Fault[] {
     const errors = checked.errors.map(({ line = 0, column, message, expected }): Fault => {
-        const told = !expected || message.includes(expected);
+        const whole = !expected || message.includes(expected);
         return {
             line,
             column,
             warning: false,
-            text: told ? message : `${message} (${t().errors.expected}: ${expected})`,
+            text: whole ? told(message) : `${told(message)} (${t().errors.expected}: ${expected})`,
         };
     });
     const warnings = checked.warnings.map(

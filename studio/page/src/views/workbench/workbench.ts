@@ -335,10 +335,9 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         parameters(),
         own_files(scope.signal),
     ]);
-    // Names as the scenario writes them: from its folder on. Beside an entry of the library there are others.
-    const { library, folder } = source.start;
-    const from = folder ? `${folder}/` : "";
-    const names = library ? [] : files.map((file) => file.path).filter((path) => path.startsWith(from));
+    // Names as the scenario writes them: from its folder on.
+    const from = source.start.folder ? `${source.start.folder}/` : "";
+    const names = files.map((file) => file.path).filter((path) => path.startsWith(from));
     return new Workbench(
         scope,
         place,

@@ -60,7 +60,7 @@ export function remedy_row(scope: Scope, run: Run, { set, why }: { set: string; 
             const tried = await until_ended(id, scope, place);
             const open = link_button(words.see_tried, link("run", id), { small: true });
             if (!tried.has_result) {
-                fill(place, note("bad", tried.message ?? tried.state), open);
+                fill(place, note("bad", told(tried.message ?? tried.state)), open);
                 return;
             }
             const [schema, ...both] = await Promise.all([

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""studio/tests/studio_texts.py ROCESIM - lists texts that the Chinese catalogue lacks, and stale ones.
+
+The texts are those that the program prints and the page shows: what ROCESIM itself lists (attributes,
+numbers, columns, metrics, pages, the library), and the strings of the sources that make sentences.
+"""
+import glob
+import json
+import re
+import subprocess
+import sys
+
+LITERALS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
+CONVERSION = re.compile(r"%(?:[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:z|ll|l)?[a-zA-Z]|@@)")
+
+
+def source_of(path):
+    """Returns a source without comments and lines of the preprocessor."""
+    with open(path) as file:
+        return re.sub(r"#(?:include|define).*", "", re.sub(r"//[^\n]*", "", file.read()))
+
+
+def texts(path, function=None):
+    """Returns the strings of a source, or of one function, with {} for each value."""
+    source = source_of(path)
+    if function:
+        source = source[source.index(function):]
+        source = source[:source.index("\n}\n")]
+    yield from strings(source)
+
+
+def strings(source):
+    """Returns the strings of a piece of source, with {} for each value."""
+    source = re.sub(r'"\s*PRI\w+\s*"', "@@", source)
+    source = re.sub(r'"\s*PRI\w+', '@@"', source)
+    for found in LITERALS.finditer(source):
+        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found.group(0)))
+        text = CONVERSION.sub("{}", text.replace("%%", "\0")).replace("\0", "%")
+        yield text.replace('\\"', '"')
+
+
+def arguments(path, call):
+    """Returns the strings in the calls of a function."""
+    source = source_of(path)
+    for found in re.finditer(r"\b" + call + r"\(", source):
+        yield from strings(source[found.start():source.index(");", found.start())])
+
+
+def rules(path):
+    """Returns the warnings that a table of {kind, holds, what, why, measured, expected} makes."""
+    source = source_of(path)
+    source = source[source.index("rules[] = {"):]
+    for row in re.findall(r"\n    \{(.*?)\},(?=\n|$)", source[:source.index("\n};")], re.S):
+        _, what, why, cost, instead = strings(row)
+        yield from ["{} %s {} %s; measured: {}; expected {}" % (what, why), cost, instead]
+
+
+def values_of(tree, *names):
+    """Returns the texts that stand under these names anywhere in a tree of JSON."""
+    if isinstance(tree, dict):
+        for name, value in tree.items():
+            if name in names and isinstance(value, str):
+                yield value
+            else:
+                yield from values_of(value, *names)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from values_of(value, *names)
+
+
+def is_sentence(text):
+    return text.count(" ") >= 2 and "--set" not in text and not text.startswith("{s:")
+
+
+def of_sources():
+    """Returns the sentences in sources that make texts for the page."""
+    for path in ["results/report/story.c", "cli/explain/causes.c", "cli/explain/verdict.c",
+                 *glob.glob("cli/explain/causes/*.c")]:
+        yield from texts(path)
+    yield from texts("cli/explain/print.c", "*notes_json(")
+    # Warnings: of scenarios, of results, and of applications, whose reports mark them.
+    for path in ["world/construct/planned_transfers.c", "results/run/runner.c",
+                 *glob.glob("world/inspect/*.c")]:
+        yield from arguments(path, "world_warn")
+    for call in ["world_warn", "sim_format"]:
+        yield from arguments("results/totals/warnings.c", call)
+    yield from rules("world/inspect/combinations.c")
+    for path in glob.glob("apps/**/*.c", recursive=True):
+        for text in texts(path):
+            if text.startswith("warning: "):
+                yield text[len("warning: "):].removesuffix("\\n")
+
+
+def printed_by(program):
+    """Returns the texts that the program lists itself."""
+    def listed(*line):
+        return json.loads(subprocess.run([program, *line], check=True, capture_output=True).stdout)
+    schema = listed("schema")
+    parts = [schema[name] for name in ("summary", "tables", "metrics", "parameters")]
+    yield from values_of(parts, "description", "help")
+    yield from values_of(schema["pages"], "title", "label", "help", "x_label")
+    yield from (entry["question"] for entry in listed("list", "--json"))
+
+
+def wanted_of(program):
+    wanted = {text for text in of_sources() if is_sentence(text)}
+    wanted -= {"{} {} {} {}; measured: {}; expected {}"}  # the frame of the rules
+    for path in glob.glob("studio/server/**/*.c", recursive=True):  # errors that the server answers
+        wanted |= {text for text in arguments(path, "studio_response_error") if " " in text.strip()}
+    return (wanted | set(printed_by(program))) - {""}
+
+
+class Catalogue:
+    """The catalogue, read as the function told of the page does; it notes which entries are used."""
+
+    def __init__(self, path):
+        with open(path) as file:
+            self.entries = json.load(file)
+        self.used = set()
+        self.patterns = [(re.compile("(.*?)".join(map(re.escape, english.split("{}"))), re.S), english)
+                         for english in self.entries if "{}" in english]
+
+    def has(self, text):
+        """Returns whether a text is Chinese in the page: by an entry, or by entries of its parts."""
+        if text in self.entries:
+            self.used.add(text)
+            return True
+        for pattern, english in self.patterns:
+            found = pattern.fullmatch(text)
+            if found and "{}" not in text:
+                self.used.add(english)
+                return all(self.has(part) or part.count(" ") < 2 for part in found.groups())
+        return False
+
+    def wrong(self):
+        """Returns the entries that use a value which their English text lacks."""
+        return [english for english, text in self.entries.items()
+                if any(int(slot) > english.count("{}") for slot in re.findall(r"\{(\d+)\}", text))]
+
+
+def main():
+    catalogue = Catalogue("studio/page/src/i18n/told_zh.json")
+    wanted = wanted_of(sys.argv[1])
+    missing = sorted(text for text in wanted if not catalogue.has(text))
+    stale = sorted(filter(is_sentence, catalogue.entries.keys() - catalogue.used))
+    for what, found in (("lacks", missing), ("stale", stale),
+                        ("uses a value that there is not", catalogue.wrong())):
+        for text in found:
+            print(f"{what}: {text}")
+    print(f"{len(wanted)} texts, {len(catalogue.entries)} entries, {len(missing)} missing, {len(stale)} stale")
+    sys.exit(len(wanted) < 2000 or bool(missing) or bool(stale) or bool(catalogue.wrong()))
+
+
+main()
