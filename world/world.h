@@ -101,8 +101,8 @@ void world_add_servers(world_t *world);
 // Prints what was odd about the files of the scenario, a line each.
 void world_print_notes(const world_t *world, FILE *out);
 
-// Returns the folders that file names in the scenario start from, as absolute paths with ':' between
-// them. Free them with sim_free.
+// Returns the folders that file names in the scenario start from, as absolute paths with ':'
+// between them. Free them with sim_free.
 char *world_scenario_folder(const world_scenario_t *scenario);
 // Returns the path of an input that a scenario names, where the scenario is file_name and its
 // attribute `folder` is run_folder: in the first of these folders that has the file. Free it with

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/library/folder.c - reads the folder of scenarios.
 //
-// NAME.yaml is a scenario and NAME.sweep.yaml a study, whose first comment has the question. A script
-// whose third line is "# NAME - QUESTION" is a study. GROUP/run runs the studies of its group; others
-// are left out, since only their own scripts run them.
+// NAME.yaml is a scenario and NAME.sweep.yaml a study, whose first comment has the question. A
+// script whose third line is "# NAME - QUESTION" is a study. GROUP/run runs the studies of its
+// group; others are left out, since only their own scripts run them.
 #include "studio/server/library/library_internal.h"
 
 #include "studio/server/http/target.h"
@@ -36,8 +36,8 @@ char *studio_read_text(const char *path, size_t bytes_max)
     return text;
 }
 
-// Returns the first question, or otherwise the first sentence, of the comment with which a text begins;
-// freed with sim_free.
+// Returns the first question, or otherwise the first sentence, of the comment with which a text
+// begins; freed with sim_free.
 static char *question_of(const char *text)
 {
     char *const comment = sim_alloc(strlen(text) + 1);

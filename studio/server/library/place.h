@@ -14,8 +14,8 @@ typedef struct studio_place {
 int studio_take_place(studio_request_t *request, studio_response_t *response,
                       studio_place_t *place);
 
-// Returns these folders as the attribute `folder` of a scenario takes them, freed with sim_free: with
-// absolute paths and ':' between them; "": there are none.
+// Returns these folders as the attribute `folder` of a scenario takes them, with absolute paths and
+// ':' between them; "": there are none. Free the text with sim_free.
 char *studio_place_folders(const studio_t *studio, const char *user, const studio_place_t *place);
 
 // Removes a folder in front of the names of files in a text: a user knows them without it.

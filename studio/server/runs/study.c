@@ -3,10 +3,10 @@
 #include "studio/server/runs/study.h"
 
 #include "studio/server/library/library.h"
+#include "studio/server/library/sweep_names.h"
 #include "studio/server/process/child.h"
 #include "studio/server/runs/consistency/label.h"
 #include "studio/server/runs/consistency/numbers.h"
-#include "studio/server/runs/sweep_names.h"
 #include "studio/server/runs/values.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/folder.h"
@@ -193,8 +193,8 @@ static char *result_of(const studio_t *studio, int64_t run, const char *path)
     return sim_format("%s/runs/%" PRId64 "/result/%s", studio->options.data, run, path);
 }
 
-// Returns what is behind the study in the name of a run: the folder of its result or, in a sweep, the
-// values that distinguish it. Free with sim_free.
+// Returns what is behind the study in the name of a run: the folder of its result or, in a sweep,
+// the values that distinguish it. Free with sim_free.
 static char *own_name_of(const studio_t *studio, int64_t run, const char *path)
 {
     const char *const slash = strchr(path, '/');

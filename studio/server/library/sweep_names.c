@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/sweep_names.c - reads runs.csv of a sweep: run, point, seed, the variant and the
-// parameters, ended, results.
-#include "studio/server/runs/sweep_names.h"
+// studio/server/library/sweep_names.c - reads runs.csv of a sweep.
+//
+// Its columns are run, point, seed, the variant and the parameters, ended, and results.
+#include "studio/server/library/sweep_names.h"
 
 #include "studio/server/library/library.h"
 
