@@ -448,14 +448,15 @@ static const char help_what_if[] =
     "                     Without --kind all of these are run.\n"
     "  --at TIME          Let parts fail at TIME; otherwise after a third of the traffic.\n"
     "  -j N, --jobs N     Run N simulations at a time; otherwise one for each processor.\n"
-    "  -o DIR             Keep the results of all runs in DIR/runs, and the table of all rows\n"
-    "                     in DIR/what-if.csv. The same command goes on with an interrupted one.\n"
+    "  -o DIR             Write the table of all rows to DIR/what-if.csv. The same command goes\n"
+    "                     on with an interrupted one.\n"
     "  --set PATH=VALUE   Set an attribute for all runs; --seed, --until and other options of\n"
     "                     `rocesim run` work likewise.\n"
     "  --json             Print all rows as JSON.\n"
-    "  --quiet            Print no progress line.\n"
+    "  --quiet            Print no progress.\n"
     "\n"
-    "The exit status is 1 if a run failed. docs/what-if.md explains the rows and columns.\n";
+    "SIGINT (Ctrl-C) ends the runs; the table has the rows that were finished. The exit\n"
+    "status is 1 then, or if a run failed. docs/what-if.md explains the rows and columns.\n";
 
 static const char help_headroom[] =
     "rocesim headroom SCENARIO [--response TIME,...] [--length METRES,...] [--mtu BYTES]\n"

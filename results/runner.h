@@ -34,6 +34,7 @@ typedef struct results_options {
     // alone. Rank 0 writes all files and has the results; the other ranks have none (results_of).
     const sim_ranks_t *ranks;
     bool limited; // the process has a limit of memory of its own, and may start no thread
+    bool brief;   // schema.json, topology.json and manifest.json are left out
     // Simulates by steps and returns how the simulation ended (sim_last_step); NULL: sim_run does.
     sim_ended_t (*drive)(world_t *world, void *ctx);
     // The world is built; nothing is written yet. An error ends the run, as a wrong scenario does.

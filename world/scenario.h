@@ -119,6 +119,7 @@ typedef struct world_scenario {
     size_t capture_count;
     size_t capture_capacity;
     bool steps;                   // the run goes by steps (sim_step)
+    bool fails;                   // parts may fail between two steps, besides those of `faults`
     bool session_added;           // the last entry of traffic was added for a session
     world_document_t **submitted; // of entries of traffic that a session added (world_submit)
     size_t submitted_count;

@@ -640,5 +640,7 @@ void cli__explain_find(explain_t *explain)
     if (explain->finding_count > 0) {
         qsort(explain->findings, explain->finding_count, sizeof(explain_finding_t), by_weight);
     }
-    cli__explain_keep_remedies(explain);
+    if (!explain->brief) {
+        cli__explain_keep_remedies(explain);
+    }
 }

@@ -64,6 +64,18 @@ sim_err_t cli_explain_write(const char *folder, bool prints, world_error_t *erro
     return result;
 }
 
+sim_err_t cli_explain_causes(const char *folder, json_t **json, world_error_t *error)
+{
+    explain_t explain = {.folder = folder, .brief = true};
+    const sim_err_t result = cli__explain_load(&explain, error);
+    if (result == SIM_OK) {
+        cli__explain_find(&explain);
+        *json = cli__explain_json(&explain);
+    }
+    cli__explain_fini(&explain);
+    return result;
+}
+
 int cli_command_explain(const cli_args_t *args)
 {
     world_error_t error;

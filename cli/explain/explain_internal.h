@@ -87,6 +87,7 @@ typedef struct explain_finding {
 
 typedef struct explain {
     const char *folder;
+    bool brief; // remedies are not wanted
     world_scenario_t *scenario;
     world_registry_t *registry;
     world_t *world;

@@ -24,8 +24,7 @@
 #define PLAN_BYTES_MAX ((size_t)1 << 30)
 #define SCENARIO_BYTES_MAX ((size_t)64 << 20)
 
-// Returns what identifies the scenario: its file and the sum of its bytes.
-static char *scenario_identity(const cli_sweep_t *sweep, world_error_t *error)
+char *cli_sweep_identity(const cli_sweep_t *sweep, world_error_t *error)
 {
     char *bytes = NULL;
     size_t size = 0;
@@ -44,7 +43,7 @@ static char *scenario_identity(const cli_sweep_t *sweep, world_error_t *error)
 // of the same identity.
 static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
 {
-    char *const identity = scenario_identity(sweep, error);
+    char *const identity = cli_sweep_identity(sweep, error);
     if (identity == NULL) {
         return NULL;
     }

@@ -111,7 +111,7 @@ static char *failure_of(const cli_sweep_run_t *run, int status)
     return why != NULL ? why : sim_format("exit status %d", WEXITSTATUS(status));
 }
 
-static void ended(const cli_sweep_t *sweep, cli_sweep_run_t *run, int status)
+static void ended(cli_sweep_run_t *run, int status)
 {
     cli_sweep_look(run);
     char *const log = sim_format("%s.log", run->folder);
@@ -121,9 +121,6 @@ static void ended(const cli_sweep_t *sweep, cli_sweep_run_t *run, int status)
         run->failure = failure_of(run, status);
     }
     sim_free(log);
-    if (sweep->ended != NULL) {
-        sweep->ended(run, sweep->ctx);
-    }
 }
 
 static void show(size_t done, size_t count, bool quiet, bool last)
@@ -148,7 +145,7 @@ static void wait_for_one(cli_sweep_t *sweep, slot_t *slots, unsigned jobs)
     for (unsigned i = 0; process > 0 && i < jobs; i++) {
         if (slots[i].process == process) {
             slots[i].process = 0;
-            ended(sweep, &sweep->runs[slots[i].run], status);
+            ended(&sweep->runs[slots[i].run], status);
         }
     }
 }

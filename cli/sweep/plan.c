@@ -390,9 +390,6 @@ char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
     if (sweep->plugin_limits) {
         arguments[count++] = sim_strdup("--plugin-limits");
     }
-    if (sweep->explains) {
-        arguments[count++] = sim_strdup("--explain");
-    }
     arguments[count++] = sim_strdup("--seed");
     arguments[count++] = sim_format("%" PRIu64, run->seed);
     arguments[count++] = sim_strdup("-o");

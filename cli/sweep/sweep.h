@@ -68,11 +68,7 @@ typedef struct cli_sweep {
     size_t override_count;
     size_t override_capacity;
     bool plugin_limits; // of every run; points are not checked before: that would load plug-ins
-    bool explains;      // runs write explain.json, too
     char *identity;     // what the folder must hold to go on with; NULL: the scenario's sum
-    // Called when a run has ended, with or without results; NULL: nothing is.
-    void (*ended)(const cli_sweep_run_t *run, void *ctx);
-    void *ctx;
 } cli_sweep_t;
 
 // Reads the sweep that the command line names, for the folder, checks each point as a scenario, and
@@ -82,6 +78,9 @@ SIM_MUST_CHECK sim_err_t cli_sweep_load(const cli_args_t *args, const char *fold
                                         cli_sweep_t *sweep, world_error_t *error);
 void cli_sweep_fini(cli_sweep_t *sweep);
 
+// Returns what identifies the scenario: its file and the sum of its bytes. NULL: it cannot be read.
+// The caller frees it.
+char *cli_sweep_identity(const cli_sweep_t *sweep, world_error_t *error);
 // Creates the sweep's folder and locks it until the sweep's work is done. A folder with something
 // else in it is refused. The caller releases *lock, also on error.
 SIM_MUST_CHECK sim_err_t cli_sweep_take_folder(const cli_sweep_t *sweep, results_lock_t **lock,

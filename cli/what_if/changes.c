@@ -35,14 +35,32 @@ static void add(cli_changes_t *changes, cli_change_kind_t kind, char *text, char
     settings[0] = first;
     settings[1] = second;
     SIM_APPEND(changes->items, changes->count, changes->capacity,
-               (cli_change_t){kind, text, part, settings});
+               (cli_change_t){.kind = kind, .text = text, .part = part, .settings = settings});
 }
 
-// Returns the entry of `faults` with which a part fails.
-static char *fault(const char *part, const char *more, sim_time_t at_ps)
+// Adds the failure of a part. Takes the texts; `kind_word` NULL: the part goes down. `value` of
+// `key` describes another kind of fault.
+static void add_fault(cli_changes_t *changes, cli_change_kind_t kind, char *text, char *part,
+                      const char *kind_word, const char *key, char *value, sim_time_t at_ps)
 {
-    return sim_format("faults[+]={part: \"%s\"%s, at: %" PRIu64 "ns}", part, more,
-                      at_ps / SIM_PS_PER_NS);
+    char **const words = sim_alloc_array(7, sizeof(*words));
+    char *more = sim_strdup("");
+    words[0] = sim_strdup("part");
+    words[1] = sim_strdup(part);
+    if (kind_word != NULL) {
+        sim_free(more);
+        more = sim_format(", kind: %s, %s: %s", kind_word, key, value);
+        words[2] = sim_strdup("kind");
+        words[3] = sim_strdup(kind_word);
+        words[4] = sim_strdup(key);
+        words[5] = value;
+    }
+    add(changes, kind, text, part,
+        sim_format("faults[+]={part: \"%s\"%s, at: %" PRIu64 "ns}", part, more,
+                   at_ps / SIM_PS_PER_NS),
+        NULL);
+    changes->items[changes->count - 1].fault = words;
+    sim_free(more);
 }
 
 // -- parts
@@ -103,8 +121,8 @@ static void add_links(cli_changes_t *changes, const world_t *world, unsigned kin
         const cli_change_kind_t kind = switches ? CLI_CHANGE_LINK : CLI_CHANGE_ACCESS;
         if ((kinds & (unsigned)kind) != 0) {
             char *const name = link_name(world, i);
-            add(changes, kind, sim_format("%s goes down", name), name, fault(name, "", at_ps),
-                NULL);
+            add_fault(changes, kind, sim_format("%s goes down", name), name, NULL, NULL, NULL,
+                      at_ps);
         }
     }
 }
@@ -114,8 +132,8 @@ static void add_switches(cli_changes_t *changes, const world_t *world, sim_time_
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         if (node->kind == NET_NODE_SWITCH) {
-            add(changes, CLI_CHANGE_SWITCH, sim_format("%s goes down", node->sim.name),
-                sim_strdup(node->sim.name), fault(node->sim.name, "", at_ps), NULL);
+            add_fault(changes, CLI_CHANGE_SWITCH, sim_format("%s goes down", node->sim.name),
+                      sim_strdup(node->sim.name), NULL, NULL, NULL, at_ps);
         }
     }
 }
@@ -130,8 +148,8 @@ static void add_optics(cli_changes_t *changes, const world_t *world, sim_time_t 
     const size_t kept = busiest(list, count);
     for (size_t i = 0; i < kept; i++) {
         char *const name = link_name(world, list[i].index);
-        add(changes, CLI_CHANGE_OPTIC, sim_format("%s loses 0.1 %% of frames", name), name,
-            fault(name, ", kind: bit-errors, loss-rate: 0.001", at_ps), NULL);
+        add_fault(changes, CLI_CHANGE_OPTIC, sim_format("%s loses 0.1 %% of frames", name), name,
+                  "bit-errors", "loss-rate", sim_strdup("0.001"), at_ps);
     }
     sim_free(list);
 }
@@ -155,11 +173,10 @@ static void add_receivers(cli_changes_t *changes, const world_t *world, sim_time
     for (size_t i = 0; i < kept; i++) {
         const char *const name = world->nics[list[i].index].name;
         const net_port_t *const port = net_interface_port(world->net, (uint32_t)list[i].index);
-        char *const more = sim_format(", kind: slow-receiver, rate: %" PRIu64 "bps",
-                                      SIM_MAX(port->line->rate_bps / SLOW_SHARE, 1));
-        add(changes, CLI_CHANGE_RECEIVER, sim_format("%s receives at a tenth", name),
-            sim_strdup(name), fault(name, more, at_ps), NULL);
-        sim_free(more);
+        add_fault(changes, CLI_CHANGE_RECEIVER, sim_format("%s receives at a tenth", name),
+                  sim_strdup(name), "slow-receiver", "rate",
+                  sim_format("%" PRIu64 "bps", SIM_MAX(port->line->rate_bps / SLOW_SHARE, 1)),
+                  at_ps);
     }
     sim_free(list);
 }
@@ -319,16 +336,22 @@ void cli_changes_list(cli_changes_t *changes, const world_t *world, unsigned kin
     }
 }
 
+static void free_texts(char **texts)
+{
+    for (size_t i = 0; texts != NULL && texts[i] != NULL; i++) {
+        sim_free(texts[i]);
+    }
+    sim_free(texts);
+}
+
 void cli_changes_fini(cli_changes_t *changes)
 {
     for (size_t i = 0; i < changes->count; i++) {
         cli_change_t *const change = &changes->items[i];
         sim_free(change->text);
         sim_free(change->part);
-        for (size_t s = 0; change->settings[s] != NULL; s++) {
-            sim_free(change->settings[s]);
-        }
-        sim_free(change->settings);
+        free_texts(change->settings);
+        free_texts(change->fault);
     }
     sim_free(changes->items);
 }

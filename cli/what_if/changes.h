@@ -21,6 +21,7 @@ typedef struct cli_change {
     cli_change_kind_t kind;
     char *text;      // "leaf0--spine1 goes down"
     char *part;      // that fails; NULL: none does
+    char **fault;    // its fault besides the time: keys and values, ended by NULL; NULL: none
     char **settings; // "PATH=VALUE", ended by NULL
 } cli_change_t;
 

@@ -2,34 +2,38 @@
 // cli/what_if/command.c - `rocesim what-if`: runs the changes and prints what breaks.
 //
 // The scenario runs once without changes in this process, which says when its traffic is under way
-// and which parts carry the most. Then it runs as the first of the sweep's runs again, so that the
-// figures of all rows are made in one way.
+// and which parts carry the most. Then it runs as row 0 again, so that the figures of all rows are
+// made in one way. DIR keeps a line for each row that was run, from which the command goes on.
 #include "cli/what_if/changes.h"
 #include "cli/what_if/effects.h"
 #include "cli/what_if/failures.h"
+#include "cli/what_if/runs.h"
 
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/sweep/jobs.h"
+#include "cli/sweep/sweep.h"
 #include "kernel/parse.h"
 #include "kernel/scratch.h"
 #include "results/file.h"
 #include "results/runner.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define NAME_BYTES_MAX 60u // of a run's folder, besides its number
-
 typedef struct job {
     const cli_args_t *args;
-    cli_sweep_t sweep;
+    const char *scenario; // file
+    world_override_t *overrides;
+    size_t override_count;
     cli_what_if_t what_if;
     cli_changes_t changes;
-    const char ***settings; // of each run
-    bool scratch;           // folders of runs are removed when they were read
+    bool by_steps;
+    results_lock_t *lock; // of the folder; NULL: the command has none
+    FILE *rows;           // DIR/rows.jsonl; NULL: none
 } job_t;
 
 // -- options
@@ -75,27 +79,7 @@ static sim_err_t take_time(const cli_args_t *args, const json_t *summary, sim_ti
     return SIM_OK;
 }
 
-// -- runs
-
-// Lists the settings of a run: those of the command line, then those of the change.
-static const char **settings_of(const cli_args_t *args, const cli_change_t *change)
-{
-    size_t own = 0;
-    while (change != NULL && change->settings[own] != NULL) {
-        own++;
-    }
-    const char **const list = sim_alloc_array(args->override_count + own + 3, sizeof(*list));
-    size_t count = 0;
-    for (size_t i = 0; i < args->override_count; i++) {
-        list[count++] = args->overrides[i].text;
-    }
-    list[count++] = "captures=[]"; // runs are compared by their figures alone
-    list[count++] = "observe=[]";
-    for (size_t i = 0; i < own; i++) {
-        list[count++] = change->settings[i];
-    }
-    return list;
-}
+// -- rows
 
 // Returns the command with which a person repeats a row.
 static char *command_of(const cli_args_t *args, const cli_change_t *change)
@@ -121,66 +105,120 @@ static char *command_of(const cli_args_t *args, const cli_change_t *change)
     return line;
 }
 
-// Returns the name of a run's folder: its number, and the change in letters that suit files.
-static char *name_of(size_t number, const char *text)
+static void list_rows(job_t *job)
 {
-    char *const name = sim_format("%04zu-%.*s", number, (int)NAME_BYTES_MAX, text);
-    for (char *p = name; *p != '\0'; p++) {
-        const bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                            (*p >= '0' && *p <= '9') || strchr("-_.#", *p) != NULL;
-        *p = letter ? *p : '_';
+    const size_t count = job->changes.count;
+    job->what_if.row_count = count;
+    job->what_if.rows = sim_alloc_array(count + 1, sizeof(*job->what_if.rows));
+    for (size_t i = 0; i < count; i++) {
+        const cli_change_t *const change = &job->changes.items[i];
+        job->what_if.rows[i] =
+            (cli_what_if_row_t){.change = change, .command = command_of(job->args, change)};
     }
-    return name;
 }
 
-static void list_runs(job_t *job, uint64_t seed, const char *folder)
+// Lists the settings of every run: those of the command line, and no files that nobody reads.
+static void list_overrides(job_t *job)
 {
-    cli_sweep_t *const sweep = &job->sweep;
-    const size_t count = job->changes.count + 1;
-    sweep->folder = folder;
-    sweep->scenario = sim_strdup(job->args->operands[0]);
-    sweep->ranks = 1;
-    sweep->explains = true;
-    sweep->plugin_limits = job->args->plugin_limits;
-    sweep->point_count = count;
-    sweep->points = sim_alloc_array(count, sizeof(*sweep->points));
-    sweep->run_count = count;
-    sweep->runs = sim_alloc_array(count, sizeof(*sweep->runs));
-    job->settings = sim_alloc_array(count, sizeof(*job->settings));
-    job->what_if.row_count = count - 1;
-    job->what_if.rows = sim_alloc_array(count, sizeof(*job->what_if.rows));
-    for (size_t i = 0; i < count; i++) {
-        const cli_change_t *const change = i > 0 ? &job->changes.items[i - 1] : NULL;
-        char *const name = name_of(i, change != NULL ? change->text : "without_changes");
-        job->settings[i] = settings_of(job->args, change);
-        sweep->points[i] = (cli_sweep_point_t){.settings = job->settings[i]};
-        sweep->runs[i] = (cli_sweep_run_t){
-            .point = i,
-            .seed = seed,
-            .name = name,
-            .folder = sim_format("%s/runs/%s", folder, name),
-        };
-        if (change != NULL) {
-            job->what_if.rows[i - 1] =
-                (cli_what_if_row_t){.change = change, .command = command_of(job->args, change)};
+    static const char *const own[] = {"captures=[]", "observe=[]"};
+    const size_t given = job->args->override_count;
+    job->override_count = given + SIM_COUNT_OF(own);
+    job->overrides = sim_alloc_array(job->override_count, sizeof(*job->overrides));
+    for (size_t i = 0; i < job->override_count; i++) {
+        job->overrides[i] =
+            i < given ? job->args->overrides[i]
+                      : (world_override_t){.shown = own[i - given], .text = own[i - given]};
+    }
+}
+
+// -- the folder of the command
+
+// Opens DIR/rows.jsonl, and takes the effects of the rows that it has. The commands of all rows are
+// the folder's identity, so a number means the same row.
+static sim_err_t open_rows(job_t *job, const char *folder, world_error_t *error)
+{
+    char *const path = sim_format("%s/rows.jsonl", folder);
+    char *line = NULL;
+    size_t size = 0;
+    job->rows = fopen(path, "a+e");
+    if (job->rows == NULL) {
+        const sim_err_t result =
+            world_fail(error, SIM_ERR_IO, WORLD_FILE(path), "cannot write: %s", strerror(errno));
+        sim_free(path);
+        return result;
+    }
+    rewind(job->rows);
+    while (getline(&line, &size, job->rows) > 0) {
+        json_t *const json = json_loads(line, 0, NULL); // NULL: the command was killed here
+        const json_int_t row = json_integer_value(json_object_get(json, "row"));
+        if (json != NULL && row >= 0 && (size_t)row <= job->what_if.row_count) {
+            (void)cli_effect_read(cli_what_if_effect(&job->what_if, (size_t)row), json);
+        }
+        json_decref(json);
+    }
+    free(line);
+    sim_free(path);
+    return SIM_OK;
+}
+
+// Keeps the effect of a row in DIR/rows.jsonl.
+static void keep_row(size_t row, const cli_effect_t *effect, void *ctx)
+{
+    const job_t *const job = ctx;
+    if (job->rows == NULL) {
+        return;
+    }
+    json_t *const json = cli_effect_json(effect);
+    json_object_set_new(json, "row", json_integer((json_int_t)row));
+    char *const text = json_dumps(json, JSON_COMPACT);
+    fprintf(job->rows, "\n%s\n", text); // the line before may be cut
+    (void)fflush(job->rows);
+    free(text);
+    json_decref(json);
+}
+
+// Takes the folder of the command, or goes on in that of an interrupted one.
+static sim_err_t take_folder(job_t *job, world_error_t *error)
+{
+    cli_sweep_t sweep = {.folder = job->args->folder, .ranks = 1};
+    sweep.scenario = sim_strdup(job->scenario);
+    char *const identity = cli_sweep_identity(&sweep, error);
+    sim_free(sweep.scenario);
+    if (identity == NULL) {
+        return SIM_ERR_IO;
+    }
+    size_t bytes = 0;
+    char *text = NULL;
+    FILE *const commands = open_memstream(&text, &bytes);
+    SIM_CHECK(commands != NULL);
+    fprintf(commands, "%s", identity);
+    for (size_t i = 0; i < job->what_if.row_count; i++) {
+        fprintf(commands, "\n%s", job->what_if.rows[i].command);
+    }
+    (void)fclose(commands);
+    sim_free(identity);
+    sweep.identity = text;
+    const sim_err_t result = cli_sweep_take_folder(&sweep, &job->lock, error);
+    free(text);
+    return result == SIM_OK ? open_rows(job, job->args->folder, error) : result;
+}
+
+// -- the table
+
+// Leaves out the rows that were not run. Returns how many there were.
+static size_t keep_known(cli_what_if_t *what_if)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < what_if->row_count; i++) {
+        if (cli_effect_known(&what_if->rows[i].effect)) {
+            what_if->rows[kept++] = what_if->rows[i];
+        } else {
+            sim_free(what_if->rows[i].command);
         }
     }
-}
-
-// Reads the figures of a run that has ended.
-static void take_run(const cli_sweep_run_t *run, void *ctx)
-{
-    job_t *const job = ctx;
-    cli_what_if_row_t *const row = run->point > 0 ? &job->what_if.rows[run->point - 1] : NULL;
-    cli_effect_t *const effect = row != NULL ? &row->effect : &job->what_if.base;
-    if (run->summary != NULL) {
-        cli_effect_take(effect, row != NULL ? row->change : NULL, run->folder, run->summary);
-    } else if (effect->failure == NULL) {
-        effect->failure = sim_strdup(run->failure != NULL ? run->failure : "no results");
-    }
-    if (job->scratch) {
-        sim_folder_remove(run->folder);
-    }
+    const size_t left_out = what_if->row_count - kept;
+    what_if->row_count = kept;
+    return left_out;
 }
 
 // Writes and prints the rows. Returns the exit status.
@@ -189,15 +227,18 @@ static int report(job_t *job)
     world_error_t error;
     int status = CLI_EXIT_DONE;
     if (job->what_if.base.ended == NULL) {
-        fprintf(stderr, "the run without changes failed: %s\n", job->what_if.base.failure);
+        fprintf(stderr, "the run without changes failed: %s\n",
+                job->what_if.base.failure != NULL ? job->what_if.base.failure : "interrupted");
         return CLI_EXIT_FAILED;
     }
+    const size_t left_out = keep_known(&job->what_if);
     cli_what_if_judge(&job->what_if);
     for (size_t i = 0; i < job->what_if.row_count; i++) {
         status = job->what_if.rows[i].effect.failure != NULL ? CLI_EXIT_FAILED : status;
     }
-    if (!job->scratch && results_file_write(job->sweep.folder, "what-if.csv", cli_what_if_put_csv,
-                                            &job->what_if, &error) != SIM_OK) {
+    if (job->args->folder != NULL &&
+        results_file_write(job->args->folder, "what-if.csv", cli_what_if_put_csv, &job->what_if,
+                           &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_FAILED);
     }
     if (job->args->json) {
@@ -205,57 +246,47 @@ static int report(job_t *job)
     } else {
         cli_what_if_print(&job->what_if, stdout);
     }
-    return status;
-}
-
-// Runs all changes. Returns the exit status.
-static int work(job_t *job, unsigned jobs)
-{
-    world_error_t error;
-    results_lock_t *lock = NULL;
-    int status = CLI_EXIT_FAILED;
-    if (cli_sweep_take_folder(&job->sweep, &lock, &error) != SIM_OK) {
-        status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-    } else {
-        for (size_t i = 0; i < job->sweep.run_count; i++) {
-            cli_sweep_look(&job->sweep.runs[i]);
-            if (job->sweep.runs[i].summary != NULL) {
-                take_run(&job->sweep.runs[i], job);
-            }
-        }
-        job->sweep.ended = take_run;
-        job->sweep.ctx = job;
-        if (cli_sweep_work(&job->sweep, jobs, job->args->quiet)) {
-            status = report(job);
-        } else {
-            fprintf(stderr, "interrupted%s\n",
-                    job->scratch ? "" : ": the same command goes on with the runs that are left");
-        }
+    if (left_out > 0) {
+        (void)fflush(stdout);
+        fprintf(stderr, "interrupted: %zu changes were not run%s\n", left_out,
+                job->args->folder == NULL ? "" : "; the same command goes on with them");
+        status = CLI_EXIT_FAILED;
     }
-    results_lock_release(lock);
     return status;
 }
 
-// Runs the scenario without changes, and lists the changes and their runs.
-static sim_err_t prepare(job_t *job, const char *folder, world_error_t *error)
+// Returns whether failures may be copies of a run that has begun.
+static bool by_steps(const world_scenario_t *scenario, const json_t *summary)
 {
-    const bool shows = !job->args->quiet && isatty(STDERR_FILENO) == 1;
+    bool can =
+        scenario->run.ties == WORLD_TIES_HASH && json_object_get(summary, "fast_forward") == NULL;
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        can &= strcmp(scenario->traffic[i].ops->name, "programs") != 0;
+    }
+    return can;
+}
+
+// Runs the scenario without changes, and lists the changes.
+static sim_err_t prepare(job_t *job, world_error_t *error)
+{
+    const bool shows = !job->args->quiet;
+    const bool terminal = isatty(STDERR_FILENO) == 1;
     const results_options_t options = {.folder = NULL};
     world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;
     unsigned kinds = 0;
     sim_err_t result = take_kinds(job->args, &kinds, error);
     if (result == SIM_OK) {
-        result = world_scenario_load(NULL, job->args->operands[0], job->args->overrides,
+        result = world_scenario_load(NULL, job->scenario, job->args->overrides,
                                      job->args->override_count, &scenario, error);
     }
-    if (shows) {
-        dprintf(STDERR_FILENO, "the run without changes");
+    if (shows && result == SIM_OK) {
+        dprintf(STDERR_FILENO, "the run without changes%s", terminal ? "" : "\n");
     }
     if (result == SIM_OK) {
         result = results_execute(scenario, &options, &run, error);
     }
-    if (shows) {
+    if (shows && terminal) {
         dprintf(STDERR_FILENO, CLI_PROGRESS_CLEAR);
     }
     if (result == SIM_OK) {
@@ -263,27 +294,48 @@ static sim_err_t prepare(job_t *job, const char *folder, world_error_t *error)
     }
     if (result == SIM_OK) {
         cli_changes_list(&job->changes, results_world(run), kinds, job->what_if.at_ps);
-        list_runs(job, scenario->run.seed, folder);
+        list_rows(job);
+        list_overrides(job);
+        job->by_steps = by_steps(scenario, results_json(run));
     }
     results_run_destroy(run);
     world_scenario_destroy(scenario);
     return result;
 }
 
+// Runs all changes. Returns the exit status.
+static int work(job_t *job, const char *folder, unsigned jobs)
+{
+    const cli_what_if_runs_t runs = {
+        .scenario = job->scenario,
+        .overrides = job->overrides,
+        .override_count = job->override_count,
+        .what_if = &job->what_if,
+        .folder = folder,
+        .jobs = jobs,
+        .quiet = job->args->quiet,
+        .by_steps = job->by_steps,
+        .ended = keep_row,
+        .ctx = job,
+    };
+    (void)cli_what_if_work(&runs); // the rows that it did not run are not known
+    return report(job);
+}
+
 static void job_fini(job_t *job)
 {
-    for (size_t i = 0; i < job->sweep.point_count; i++) {
-        sim_free((void *)job->settings[i]);
+    if (job->rows != NULL) {
+        (void)fclose(job->rows);
     }
-    sim_free((void *)job->settings);
+    results_lock_release(job->lock);
     for (size_t i = 0; i < job->what_if.row_count; i++) {
         sim_free(job->what_if.rows[i].command);
         cli_effect_fini(&job->what_if.rows[i].effect);
     }
     cli_effect_fini(&job->what_if.base);
     sim_free(job->what_if.rows);
+    sim_free(job->overrides);
     cli_changes_fini(&job->changes);
-    cli_sweep_fini(&job->sweep);
 }
 
 int cli_command_what_if(const cli_args_t *args)
@@ -291,22 +343,26 @@ int cli_command_what_if(const cli_args_t *args)
     world_error_t error;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned jobs = processors > 0 ? (unsigned)SIM_MIN(processors, 64) : 1;
-    job_t job = {.args = args, .scratch = args->folder == NULL};
+    job_t job = {.args = args, .scenario = args->operands[0]};
     job.what_if.scenario = args->operands[0];
     sim_scratch_t scratch = {0};
     sim_err_t result = cli_sweep_take_jobs(args, &jobs, &error);
-    if (result == SIM_OK && job.scratch) {
-        result = sim_scratch_make(&scratch, NULL, "rocesim-scratch")
-                     ? SIM_OK
-                     : world_fail(&error, SIM_ERR_IO, NULL,
-                                  "rocesim what-if: cannot make a folder for the runs: %s",
-                                  strerror(errno));
-    }
     if (result == SIM_OK) {
-        result = prepare(&job, scratch.folder != NULL ? scratch.folder : args->folder, &error);
+        result = prepare(&job, &error);
     }
-    const int status =
-        result == SIM_OK ? work(&job, jobs) : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    if (result == SIM_OK && args->folder != NULL) {
+        result = take_folder(&job, &error);
+    }
+    if (result == SIM_OK && !sim_scratch_make(&scratch, NULL, "rocesim-scratch")) {
+        result =
+            world_fail(&error, SIM_ERR_IO, NULL,
+                       "rocesim what-if: cannot make a folder for the runs: %s", strerror(errno));
+    }
+    char *const folder = scratch.folder != NULL ? realpath(scratch.folder, NULL) : NULL;
+    const int status = result == SIM_OK && folder != NULL
+                           ? work(&job, folder, jobs)
+                           : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    free(folder);
     sim_scratch_remove(&scratch);
     job_fini(&job);
     return cli_finish_output(status);

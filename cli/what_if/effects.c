@@ -28,11 +28,9 @@ static bool is_change(const json_t *cause, const cli_change_t *change)
            strcmp(place, change->part) == 0;
 }
 
-// Reads victims, deadlocks and the first cause from explain.json.
-static void take_causes(cli_effect_t *effect, const cli_change_t *change, const char *folder)
+// Takes victims, deadlocks and the first cause from what explain says.
+static void take_causes(cli_effect_t *effect, const cli_change_t *change, const json_t *explained)
 {
-    char *const path = sim_format("%s/explain.json", folder);
-    json_t *const explained = json_load_file(path, 0, NULL);
     size_t i;
     const json_t *cause;
     json_array_foreach(json_object_get(explained, "causes"), i, cause)
@@ -46,12 +44,10 @@ static void take_causes(cli_effect_t *effect, const cli_change_t *change, const 
             effect->cause = sim_format("%s at %s", kind, place);
         }
     }
-    json_decref(explained);
-    sim_free(path);
 }
 
-void cli_effect_take(cli_effect_t *effect, const cli_change_t *change, const char *folder,
-                     const json_t *summary)
+void cli_effect_take(cli_effect_t *effect, const cli_change_t *change, const json_t *summary,
+                     const json_t *explained)
 {
     const char *const ended = json_string_value(json_object_get(summary, "ended"));
     const uint64_t flows = count_at(summary, "flows.count");
@@ -65,7 +61,54 @@ void cli_effect_take(cli_effect_t *effect, const cli_change_t *change, const cha
         .paused_ps = count_at(summary, "pfc.paused_ps"),
         .worst_us = number_at(summary, "flows.fct_us.max"),
     };
-    take_causes(effect, change, folder);
+    take_causes(effect, change, explained);
+}
+
+json_t *cli_effect_json(const cli_effect_t *effect)
+{
+    json_t *const json = json_pack(
+        "{s:s*, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:b}", "ended", effect->ended, "unfinished",
+        (json_int_t)effect->unfinished, "drops", (json_int_t)effect->drops, "lossless_drops",
+        (json_int_t)effect->lossless_drops, "pauses", (json_int_t)effect->pauses, "paused_ps",
+        (json_int_t)effect->paused_ps, "victims", (json_int_t)effect->victims, "worst_fct_us",
+        effect->worst_us, "deadlock", (int)effect->deadlock);
+    if (effect->cause != NULL) {
+        json_object_set_new(json, "cause", json_string(effect->cause));
+    }
+    if (effect->failure != NULL) {
+        json_object_set_new(json, "failure", json_string(effect->failure));
+    }
+    return json;
+}
+
+static char *copy_text(const json_t *json, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(json, key));
+    return text != NULL ? sim_strdup(text) : NULL;
+}
+
+bool cli_effect_read(cli_effect_t *effect, const json_t *json)
+{
+    cli_effect_fini(effect);
+    *effect = (cli_effect_t){
+        .ended = copy_text(json, "ended"),
+        .cause = copy_text(json, "cause"),
+        .failure = copy_text(json, "failure"),
+        .deadlock = json_is_true(json_object_get(json, "deadlock")),
+        .unfinished = count_at(json, "unfinished"),
+        .drops = count_at(json, "drops"),
+        .lossless_drops = count_at(json, "lossless_drops"),
+        .pauses = count_at(json, "pauses"),
+        .paused_ps = count_at(json, "paused_ps"),
+        .victims = count_at(json, "victims"),
+        .worst_us = number_at(json, "worst_fct_us"),
+    };
+    return cli_effect_known(effect);
+}
+
+bool cli_effect_known(const cli_effect_t *effect)
+{
+    return effect->ended != NULL || effect->failure != NULL;
 }
 
 void cli_effect_fini(cli_effect_t *effect)

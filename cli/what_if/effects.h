@@ -55,11 +55,16 @@ typedef struct cli_what_if {
     size_t row_count;
 } cli_what_if_t;
 
-// Reads the figures of a run: its summary, and explain.json in its folder. `change` is NULL for the
-// run without changes.
-void cli_effect_take(cli_effect_t *effect, const cli_change_t *change, const char *folder,
-                     const json_t *summary);
+// Takes the figures of a run from its summary and from what explain says (NULL: nothing). `change`
+// is NULL for the run without changes.
+void cli_effect_take(cli_effect_t *effect, const cli_change_t *change, const json_t *summary,
+                     const json_t *explained);
 void cli_effect_fini(cli_effect_t *effect);
+// Returns whether the run has ended, with or without results.
+bool cli_effect_known(const cli_effect_t *effect);
+json_t *cli_effect_json(const cli_effect_t *effect);
+// Reads what cli_effect_json made. Returns false if it is not known.
+bool cli_effect_read(cli_effect_t *effect, const json_t *json);
 // Compares all rows with the run without changes, and sorts them: the worst first.
 void cli_what_if_judge(cli_what_if_t *what_if);
 

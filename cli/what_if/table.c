@@ -130,23 +130,6 @@ void cli_what_if_print(const cli_what_if_t *what_if, FILE *out)
 
 // -- for programs
 
-static json_t *effect_json(const cli_effect_t *effect)
-{
-    json_t *const json = json_pack(
-        "{s:s*, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:b}", "ended", effect->ended, "unfinished",
-        (json_int_t)effect->unfinished, "drops", (json_int_t)effect->drops, "lossless_drops",
-        (json_int_t)effect->lossless_drops, "pauses", (json_int_t)effect->pauses, "paused_ps",
-        (json_int_t)effect->paused_ps, "victims", (json_int_t)effect->victims, "worst_fct_us",
-        effect->worst_us, "deadlock", (int)effect->deadlock);
-    if (effect->cause != NULL) {
-        json_object_set_new(json, "cause", json_string(effect->cause));
-    }
-    if (effect->failure != NULL) {
-        json_object_set_new(json, "failure", json_string(effect->failure));
-    }
-    return json;
-}
-
 static const char *kind_of(const cli_change_t *change)
 {
     return cli_change_kind_name((size_t)__builtin_ctz((unsigned)change->kind));
@@ -169,7 +152,7 @@ json_t *cli_what_if_json(const cli_what_if_t *what_if)
                 sim_free(word);
             }
         }
-        json_t *const json = effect_json(&row->effect);
+        json_t *const json = cli_effect_json(&row->effect);
         json_object_set_new(json, "kind", json_string(kind_of(row->change)));
         json_object_set_new(json, "change", json_string(row->change->text));
         json_object_set_new(json, "set", settings);
@@ -178,7 +161,7 @@ json_t *cli_what_if_json(const cli_what_if_t *what_if)
         json_array_append_new(rows, json);
     }
     return json_pack("{s:s, s:I, s:o, s:o}", "scenario", what_if->scenario, "at_ps",
-                     (json_int_t)what_if->at_ps, "base", effect_json(&what_if->base), "changes",
+                     (json_int_t)what_if->at_ps, "base", cli_effect_json(&what_if->base), "changes",
                      rows);
 }
 

@@ -530,7 +530,8 @@ sim_err_t results_observers_create(const world_t *world, const char *folder,
     sim_err_t result = attach_events(made, folder, error);
     const app_programs_t *const programs = world->scenario->programs;
     // Links may fail by hand where programs start by hand.
-    bool may_reorder = net_may_reorder(world->net) || (programs != NULL && programs->anywhere);
+    bool may_reorder = net_may_reorder(world->net) || world->scenario->fails ||
+                       (programs != NULL && programs->anywhere);
     for (size_t i = 0; i < world->nic_count; i++) {
         may_reorder |= nic_config_of_interface(world->net, (uint32_t)i)->repath != NIC_REPATH_OFF;
     }

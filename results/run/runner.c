@@ -229,12 +229,15 @@ static sim_err_t write_manifest(const results_run_t *run, world_error_t *error)
 // Writes what can be written even when one file fails.
 static void write_files(results_run_t *run)
 {
-    static sim_err_t (*const steps[])(const results_run_t *run, world_error_t *error) = {
-        write_flows,    write_operations, write_apps,    write_ports,   write_nics,
-        write_topology, write_schema,     write_summary, write_manifest};
+    static const struct {
+        sim_err_t (*write)(const results_run_t *run, world_error_t *error);
+        bool brief; // also of brief results
+    } steps[] = {{write_flows, true},   {write_operations, true}, {write_apps, true},
+                 {write_ports, true},   {write_nics, true},       {write_topology, false},
+                 {write_schema, false}, {write_summary, true},    {write_manifest, false}};
     world_error_t error;
     for (size_t i = 0; i < SIM_COUNT_OF(steps) && run->stage != NULL; i++) {
-        if (steps[i](run, &error) != SIM_OK) {
+        if ((steps[i].brief || !run->options->brief) && steps[i].write(run, &error) != SIM_OK) {
             file_failed(run, &error);
         }
     }

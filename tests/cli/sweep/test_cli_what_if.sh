@@ -4,8 +4,9 @@
 # test_cli_what_if.sh - rocesim what-if: each part fails once, and what breaks is named.
 #
 # Goal: each link, switch and change is a row; what breaks is what is planted (a host that only one link
-# reaches); the printed command gives the row's figures; a folder keeps all runs and the same command goes on;
+# reaches); the printed command gives the row's figures; a folder keeps all rows and the same command goes on;
 # JSON has all rows, those that break something first; wrong options are refused.
+# An interrupted command prints the rows that are finished, and its folder goes on.
 # Method: a leaf-spine of four hosts, and a ring of four switches.
 # Does not pin: the order of rows that break equally much, and the figures.
 set -u
@@ -88,6 +89,56 @@ keys = [bool(row["breaks"]) for row in whatif["changes"]]
 assert any(keys), "nothing breaks"
 assert keys == sorted(keys, reverse=True), "rows that break nothing stand before others"
 END
+
+# Copies of one run and runs from the beginning (as ties by a rotor need) have the same figures where ties
+# do not matter; progress is printed without a terminal; SIGINT prints what is finished.
+cat >"$work/load.yaml" <<'END'
+topology: {leaf-spine: {leaves: 4, spines: 3, hosts-per-leaf: 4}}
+link: {rate: 100Gbps, delay: 300ns}
+network: {convergence: 5us}
+nic: {congestion-control: none}
+switch: {buffer: 2MB}
+traffic:
+  - poisson: {from: host*, to: host*, sizes: fbhadoop, load: 0.6, stop: 100us}
+  - incast: {to: host0, senders: 8, bytes: 200KB, start: 60us}
+END
+"$ROCESIM" what-if "$work/load.yaml" --kind link --kind switch --kind receiver --kind optic -o "$work/load" \
+    >/dev/null 2>"$work/said" || fail "load: $(cat "$work/said")"
+grep -q '^[0-9]* of 28 runs in [0-9]* s' "$work/said" || fail "no progress: $(cat "$work/said")"
+python3 - "$work/load/what-if.csv" "$ROCESIM" "$work/one" <<'END' || fail "a command does not repeat its row"
+import csv, json, shlex, subprocess, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert len(rows) == 27, len(rows)
+for row in rows[::4]:
+    command = shlex.split(row["command"])
+    subprocess.run([sys.argv[2], *command[1:], "-o", sys.argv[3], "--quiet", "--yes", "--explain"],
+                   capture_output=True)
+    summary = json.load(open(sys.argv[3] + "/summary.json"))
+    explained = json.load(open(sys.argv[3] + "/explain.json"))
+    flows = summary["flows"]
+    again = [summary["packets"]["dropped"], summary["pfc"]["pause_frames"],
+             flows["count"] - flows["completed"],
+             sum(len(cause.get("victims", [])) for cause in explained["causes"])]
+    columns = ("drops", "pauses", "unfinished", "victims")
+    assert [int(row[column]) for column in columns] == again, (row, again)
+    assert abs(float(row["worst_fct_us"]) - flows["fct_us"]["max"]) < 0.001, (row, flows["fct_us"])
+END
+"$ROCESIM" what-if "$work/load.yaml" -j 1 -o "$work/cut" >"$work/table" 2>"$work/said" &
+pid=$!
+for ((i = 0; i < 300; i++)); do
+    [ "$(grep -c row "$work/cut/rows.jsonl" 2>/dev/null)" -ge 3 ] 2>/dev/null && break
+    sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+[ $? -eq 1 ] && grep -q '^interrupted: ' "$work/said" && grep -q '^without changes' "$work/table" ||
+    fail "interrupted: $(cat "$work/said" "$work/table")"
+kept=$(grep -c row "$work/cut/rows.jsonl")
+"$ROCESIM" what-if "$work/load.yaml" -o "$work/cut" >/dev/null 2>"$work/said" ||
+    fail "goes on: $(cat "$work/said")"
+rows=$(wc -l <"$work/cut/what-if.csv")
+[ "$(grep -c row "$work/cut/rows.jsonl")" -eq "$rows" ] && [ "$kept" -ge 3 ] ||
+    fail "rows.jsonl: $(wc -l "$work/cut/rows.jsonl" "$work/cut/what-if.csv")"
 
 refused() { # TEXT ARGUMENT...
     "$ROCESIM" what-if "${@:2}" >"$work/said" 2>&1
