@@ -28,6 +28,7 @@ extern const app_ops_t app_training;
 extern const app_ops_t app_kv_matrix;
 extern const app_ops_t app_serving;
 extern const app_ops_t app_program;
+extern const app_ops_t app_simbricks;
 
 // Fills a tally from the rows "requests" and "failed" of the application's report.
 void app__tally_report(const app_t *app, app_tally_t *tally);

@@ -90,6 +90,8 @@ struct app__files *app__runtime_files(app_runtime_t *runtime);
 struct app__segments **app__runtime_segments(app_runtime_t *runtime);
 // Returns the place of the servers of ssh; NULL in it: none were made.
 struct app__servers **app__runtime_servers(app_runtime_t *runtime);
+// Returns the place of the network's processes of SimBricks; NULL in it: there are none.
+struct app__peers **app__runtime_peers(app_runtime_t *runtime);
 
 // Returns the endpoint of an interface, creating it on first use.
 app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface);

@@ -14,6 +14,7 @@
 #include "apps/programs/management/servers.h"
 #include "apps/programs/management/sockets.h"
 #include "apps/programs/segments.h"
+#include "apps/simbricks/peers.h"
 #include "kernel/digits.h"
 
 // Number of usable QP numbers: 0 and 1 are for management, 0xffffff means multicast.
@@ -33,16 +34,36 @@ struct app_runtime {
     struct app__files *files;       // of programs (apps/programs/files.h); NULL: there are none
     struct app__segments *segments; // of programs, by host (apps/programs/segments.h)
     struct app__servers
-        *servers; // of ssh (apps/programs/management/servers.h); NULL: there are none
+        *servers;             // of ssh (apps/programs/management/servers.h); NULL: there are none
+    struct app__peers *peers; // processes of SimBricks (apps/simbricks/peers.h); NULL: none
 };
 
 const app_ops_t *const app_all[] = {
-    &app_flows,          &app_poisson,         &app_incast,   &app_bulk,
-    &app_permutation,    &app_all_to_all,      &app_perftest, &app_all_to_all_reads,
-    &app_verbs_rate,     &app_sequencer,       &app_herd,     &app_drtm_kv,
-    &app_mooncake_bench, &app_mooncake_replay, &app_contexts, &app_workload,
-    &app_collective,     &app_accelerators,    &app_training, &app_submitted,
-    &app_kv_matrix,      &app_serving,         &app_program,  NULL,
+    &app_flows,
+    &app_poisson,
+    &app_incast,
+    &app_bulk,
+    &app_permutation,
+    &app_all_to_all,
+    &app_perftest,
+    &app_all_to_all_reads,
+    &app_verbs_rate,
+    &app_sequencer,
+    &app_herd,
+    &app_drtm_kv,
+    &app_mooncake_bench,
+    &app_mooncake_replay,
+    &app_contexts,
+    &app_workload,
+    &app_collective,
+    &app_accelerators,
+    &app_training,
+    &app_submitted,
+    &app_kv_matrix,
+    &app_serving,
+    &app_program,
+    &app_simbricks,
+    NULL,
 };
 
 app_runtime_t *app_runtime_create(net_t *net)
@@ -60,6 +81,7 @@ void app_runtime_destroy(app_runtime_t *runtime)
         return;
     }
     app__servers_destroy(runtime->servers);
+    app__peers_destroy(runtime->peers);
     app__cmas_destroy(runtime->managers); // before the endpoints
     for (size_t i = 0; i < runtime->endpoint_count; i++) {
         app__endpoint_t *const endpoint = runtime->endpoints[i];
@@ -112,6 +134,11 @@ struct app__segments **app__runtime_segments(app_runtime_t *runtime)
 struct app__servers **app__runtime_servers(app_runtime_t *runtime)
 {
     return &runtime->servers;
+}
+
+struct app__peers **app__runtime_peers(app_runtime_t *runtime)
+{
+    return &runtime->peers;
 }
 
 // -- completions

@@ -62,6 +62,10 @@ typedef struct net_frame {
     bool is_uet;
     net_uet_t uet;
 
+    // A frame of a program (net/ethernet.h): the payload is all of it, in which ecn and ttl are
+    // written. It is built and never parsed.
+    bool is_ethernet;
+
     // MRC: BTH, then its own headers, payload, pad and ICRC. No extension header below is there.
     bool is_mrc;
     net_mrc_t mrc;

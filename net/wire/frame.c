@@ -4,6 +4,7 @@
 //
 // A field that does not fit its place on the wire is a bug of the caller and ends the program. The
 // ICRC is computed before the UDP checksum of IPv6, which covers it.
+#include "net/ethernet.h"
 #include "net/frame_opcodes.h"
 #include "net/packets.h"
 #include "net/wire/frame_internal.h"
@@ -307,6 +308,13 @@ static uint8_t *build_telemetry(const net_frame_t *frame, uint8_t *at)
     return at;
 }
 
+static void build_overlay(const net_frame_t *frame, uint8_t *at)
+{
+    for (uint32_t i = 0; i < frame->overlay_bytes; i++) {
+        at[i] = (uint8_t)(i < 8 ? frame->overlay >> (56 - 8 * i) : 0);
+    }
+}
+
 size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity_bytes)
 {
     const uint32_t size_bytes = net_frame_size_bytes(frame);
@@ -314,6 +322,12 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
                capacity_bytes);
     if (net_frame_is_control(frame)) {
         return (frame->is_pfc ? build_pfc : build_cc_update)(frame, bytes);
+    }
+    if (frame->is_ethernet) {
+        memcpy(bytes, frame->payload, frame->payload_bytes);
+        net_ethernet_mark(bytes, frame->payload_bytes, frame->ecn, frame->ttl);
+        build_overlay(frame, bytes + frame->payload_bytes);
+        return size_bytes;
     }
     SIM_CHECKF(frame->payload_bytes <= ROCE_MTU_STANDARD_MAX, "payload of %" PRIu32 " bytes",
                frame->payload_bytes);
@@ -327,8 +341,6 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
     memset(bytes + packet_bytes, 0, padded_bytes - packet_bytes);
     uint8_t *const overlay = build_telemetry(frame, bytes + padded_bytes);
     SIM_CHECK(overlay + frame->overlay_bytes == bytes + size_bytes);
-    for (uint32_t i = 0; i < frame->overlay_bytes; i++) {
-        overlay[i] = (uint8_t)(i < 8 ? frame->overlay >> (56 - 8 * i) : 0);
-    }
+    build_overlay(frame, overlay);
     return size_bytes;
 }

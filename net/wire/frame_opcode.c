@@ -159,6 +159,9 @@ uint32_t net_frame_size_bytes(const net_frame_t *frame)
     if (net_frame_is_control(frame)) {
         return NET_FRAME_BYTES_MIN;
     }
+    if (frame->is_ethernet) {
+        return frame->payload_bytes + frame->overlay_bytes;
+    }
     if (frame->is_uet || frame->is_mrc) {
         const uint32_t bytes = NET_ETHERNET_BYTES + (frame->tagged ? NET_VLAN_BYTES : 0u) +
                                (frame->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) + NET_UDP_BYTES +

@@ -219,6 +219,12 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
         frame->overlay_bytes = net_switch_of(port->node)->header_bytes;
         frame->overlay = net_packet_aside(packet)->overlay;
     }
+    if (packet->opcode == ROCE_ETHERNET) {
+        frame->is_ethernet = true;
+        frame->payload_bytes = packet->payload_bytes;
+        frame->payload = net_packet_contents(packet);
+        return;
+    }
     if ((packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UET) {
         put_uet(net, packet, frame);
         return;

@@ -10,8 +10,9 @@ enum {
     ROCE_RC = 0x00,
     ROCE_UC = 0x20,
     ROCE_UD = 0x60,
-    ROCE_MRC = 0xc0, // RC extended by MRC (net/wire/mrc.h)
-    ROCE_UET = 0xe0, // Ultra Ethernet. It has no BTH: the codec writes PDS and SES headers
+    ROCE_ETHERNET = 0xa0, // no RoCE: a whole frame of a program (net/ethernet.h)
+    ROCE_MRC = 0xc0,      // RC extended by MRC (net/wire/mrc.h)
+    ROCE_UET = 0xe0,      // Ultra Ethernet. It has no BTH: the codec writes PDS and SES headers
     ROCE_TRANSPORT_MASK = 0xe0,
     ROCE_OPERATION_MASK = 0x1f,
 

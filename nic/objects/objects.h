@@ -4,6 +4,7 @@
 #define NIC_OBJECTS_OBJECTS_H
 
 #include "nic/device.h"
+#include "nic/ethernet.h"
 #include "nic/fabric.h"
 #include "nic/frames.h"
 #include "nic/memory.h"
@@ -89,6 +90,8 @@ struct nic {
     // verbs
     nic_accept_fn accept;
     void *accept_ctx;
+    nic_ethernet_fn ethernet; // NULL: nobody takes whole frames
+    void *ethernet_ctx;
     uint32_t next_qp_num;
     uint32_t qp_page_capacity;
     uint32_t active_qps; // cc: QPs whose algorithm was started

@@ -147,11 +147,24 @@ static inline bool is_answer(const net_packet_t *packet)
            opcode == ROCE_MRC_SACK || opcode == ROCE_MRC_NACK || is_response(opcode);
 }
 
+// Gives the program a whole frame (nic/ethernet.h).
+static void take_ethernet(nic_t *nic, net_packet_t *packet)
+{
+    uint8_t *const bytes = net_packet_aside(packet)->payload;
+    net_ethernet_mark(bytes, packet->payload_bytes, packet->ecn, packet->ttl);
+    nic->ethernet(nic, bytes, packet->payload_bytes, nic->ethernet_ctx);
+    nic__consume(nic, packet);
+}
+
 // Handles a packet for a QP that does not exist. For a request, the program may create and return
 // the QP. An answer to a destroyed QP is counted as late. Returns NULL if the packet is freed.
 static nic_qp_t *receive_unknown(nic_t *nic, net_packet_t *packet)
 {
     const bool addressed = packet->destination == nic->interface;
+    if (packet->opcode == ROCE_ETHERNET && nic->ethernet != NULL) {
+        take_ethernet(nic, packet);
+        return NULL;
+    }
     if (addressed && is_answer(packet)) {
         if (nic__qp_is_gone(nic, packet->destination_qp)) {
             nic->counters.late_answers++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/run/runner.c - one run from a scenario to its results.
 #include "results/runner.h"
+#include "apps/simbricks.h"
 #include "results/span.h"
 
 #include "results/file.h"
@@ -317,7 +318,8 @@ static void simulate(results_run_t *run)
     } else {
         results_memory_watch_t *const watch =
             results__memory_watch_begin(run->world->sim, memory_max_bytes);
-        ended = sim_run(run->world->sim);
+        ended = app_simbricks_drives(run->world->runtime) ? app_simbricks_run(run->world->runtime)
+                                                          : sim_run(run->world->sim);
         exceeded = results__memory_watch_end(watch);
     }
     if (options->ranks != NULL) {

@@ -43,7 +43,8 @@ static void hop_opcode(results_file_t *file, const void *row)
 {
     const results_hop_row_t *const hop = row;
     if (hop->is_roce) {
-        results_file_put(file, net_frame_opcode_name(hop->opcode));
+        results_file_put(file, hop->opcode == ROCE_ETHERNET ? "Ethernet"
+                                                            : net_frame_opcode_name(hop->opcode));
     }
 }
 

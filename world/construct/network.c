@@ -540,13 +540,17 @@ sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t buil
     world_t *const made = sim_alloc(sizeof(*made));
     made->scenario = scenario;
     made->variants = world__variants_create(scenario);
+    bool steps = scenario->steps;
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        steps = steps || scenario->traffic[i].ops->by_steps;
+    }
     const sim_options_t options = {
         .seed = scenario->run.seed,
         .tie_seed = scenario->run.tie_seed,
         .fifo_ties = scenario->run.ties == WORLD_TIES_INSERTION,
         .rotor_ties = scenario->run.ties == WORLD_TIES_ROTOR,
-        .threads = scenario->steps ? 1 : (unsigned)scenario->run.threads,
-        .steps = scenario->steps,
+        .threads = steps ? 1 : (unsigned)scenario->run.threads,
+        .steps = steps,
         .splits = ranks == NULL && world__skips_periods(scenario),
         .until_ps = scenario->run.until_ps,
         .stall_ps = scenario->run.stall_ps,

@@ -617,6 +617,14 @@ sim_err_t world_scenario_by_steps(world_scenario_t *scenario, const char *what,
                           "%s: %s cannot use ties: %s, expected ties: hash", scenario->file_name,
                           what, scenario->run.ties == WORLD_TIES_ROTOR ? "rotor" : "insertion");
     }
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        if (scenario->traffic[i].ops->by_steps) {
+            return world_fail(error, SIM_ERR_INVALID, &scenario->traffic[i].place,
+                              "traffic.%s: %s cannot use it: processes of this machine decide how "
+                              "far the time goes",
+                              scenario->traffic[i].ops->name, what);
+        }
+    }
     scenario->steps = true;
     return SIM_OK;
 }
