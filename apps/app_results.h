@@ -4,6 +4,7 @@
 #define APPS_APP_RESULTS_H
 
 #include "nic/host.h"
+#include "nic/ideal.h"
 
 SIM_C_BEGIN
 
@@ -25,7 +26,8 @@ typedef struct app_flow_result {
     uint64_t bytes;
     sim_time_t start_ps;
     sim_time_t end_ps; // when the sender has the last acknowledgement; NEVER: unfinished or failed
-    sim_time_t ideal_ps;      // shortest possible time, computed in closed form for the idle path
+    sim_time_t ideal_ps;      // shortest possible time, for the idle path: app_flow_timed
+    nic_ideal_t ideal;        // what ideal_ps follows from; net is NULL: ideal_ps is set
     uint64_t delivered_bytes; // acknowledged so far; set for unfinished flows only
     sim_time_t failed_ps;     // when the flow failed; 0: it has not failed
     uint64_t retransmitted_packets;
@@ -36,6 +38,18 @@ typedef struct app_flow_result {
     const char *label;      // the application's name: "poisson", "incast"...
 } app_flow_result_t;
 typedef void (*app_flow_fn)(const app_flow_result_t *flow, void *ctx);
+
+// Returns the flow with its ideal_ps. Computing that takes longer than all else about a flow, so it
+// is left to those who need it.
+static inline app_flow_result_t app_flow_timed(const app_flow_result_t *flow)
+{
+    app_flow_result_t timed = *flow;
+    if (flow->ideal.net != NULL) {
+        timed.ideal_ps = nic_ideal_ps(&flow->ideal);
+        timed.ideal.net = NULL;
+    }
+    return timed;
+}
 
 // Messages of one kind from one interface to another that an application will send besides its
 // flows, before a run: for estimates.

@@ -37,8 +37,8 @@ typedef struct results_flow_bins {
 // Initialises empty bins. name stands for all flows together and is not copied.
 void results_flow_bins_init(results_flow_bins_t *flows, const char *name);
 void results_flow_bins_fini(results_flow_bins_t *flows);
+// Adds a flow with its ideal_ps.
 void results_flow_bins_add(results_flow_bins_t *flows, const app_flow_result_t *flow);
-
 // Adds the bytes that the flow had delivered when the run ended at end_ps, and its rate.
 void results_flow_bins_add_progress(results_flow_bins_t *flows, const app_flow_result_t *flow,
                                     sim_time_t end_ps);
@@ -47,7 +47,7 @@ void results_flow_bins_add_progress(results_flow_bins_t *flows, const app_flow_r
 double results_flow_bins_fairness(const results_flow_bins_t *flows);
 
 // Returns the slowdown in millionths: (end - start) / ideal, rounded down. The flow must have
-// finished.
+// finished, and its ideal_ps be set.
 uint64_t results_flow_slowdown(const app_flow_result_t *flow);
 
 // Returns mean, p50, p90, p99 and max of completion times (us), or of slowdowns; nulls where no

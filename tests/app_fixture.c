@@ -252,7 +252,7 @@ static void keep_flow(const app_flow_result_t *flow, void *ctx)
 {
     world_t *const world = ctx;
     SIM_GROW(world->flows, world->flow_count, &world->flow_capacity);
-    world->flows[world->flow_count++] = *flow;
+    world->flows[world->flow_count++] = app_flow_timed(flow);
 }
 
 void world_flows(world_t *world, const app_t *app)

@@ -409,10 +409,10 @@ uint8_t app__plan_dscp(const app__plan_t *plan, const app__transfer_t *transfer)
     return app__dscp_of(plan->net, transfer->source, transfer->priority, transfer->dscp);
 }
 
-sim_time_t app__plan_ideal_ps(const app__plan_t *plan, const app__transfer_t *transfer,
-                              uint64_t index, uint64_t message_bytes)
+nic_ideal_t app__plan_ideal(const app__plan_t *plan, const app__transfer_t *transfer,
+                            uint64_t index, uint64_t message_bytes)
 {
-    const nic_ideal_t ideal = {
+    return (nic_ideal_t){
         .net = plan->net,
         .requester = transfer->source,
         .responder = transfer->destination,
@@ -425,5 +425,4 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan, const app__transfer_t *tr
         .piece_bytes = app__piece_bytes(plan, transfer),
         .service = app__plan_qp_type(plan),
     };
-    return nic_ideal_ps(&ideal);
 }

@@ -54,7 +54,7 @@ struct app__plan {
     size_t entry_count;
     size_t entry_capacity;
     uint64_t *positions;        // per interface: position of its first QP number
-    sim_stream_t *whole_blocks; // numbers of blocks that may be packed; NULL: a list
+    sim_stream_t *whole_blocks; // numbers of blocks that may be packed; NULL: all stay
     app__source_t *sources;
     size_t source_count;
     app__unfinished_t elsewhere; // progress of transfers that other ranks ran, after the run
@@ -65,9 +65,9 @@ app__transfer_t app__transfer_of(const app__plan_t *plan, const app__request_t *
 // Checks that the verb goes with the service. An error message begins with the attribute's name.
 sim_err_t app__check_service(const app__plan_t *plan, sim_message_t *message);
 
-// Returns the ideal time of a transfer as if its messages had message_bytes.
-sim_time_t app__plan_ideal_ps(const app__plan_t *plan, const app__transfer_t *transfer,
-                              uint64_t index, uint64_t message_bytes);
+// Returns what the ideal time of a transfer follows from, as if its messages had message_bytes.
+nic_ideal_t app__plan_ideal(const app__plan_t *plan, const app__transfer_t *transfer,
+                            uint64_t index, uint64_t message_bytes);
 uint16_t app__plan_udp_source_port(const app__plan_t *plan, const app__transfer_t *transfer,
                                    uint64_t index);
 uint32_t app__plan_first_psn(const app__plan_t *plan, const app__transfer_t *transfer,

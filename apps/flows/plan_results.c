@@ -86,16 +86,17 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
         const app__progress_t none = {.index = i};
         const bool ended_well = at == unfinished.count || unfinished.items[at].index != i;
         const app__progress_t *const progress = ended_well ? &none : &unfinished.items[at++];
+        const nic_ideal_t ideal = app__plan_ideal(plan, transfer, i, transfer->bytes);
         const app_flow_result_t result = {
             .flow_id = plan->first_flow_id + i,
             .source = transfer->source,
             .destination = transfer->destination,
-            .udp_source_port = app__plan_udp_source_port(plan, transfer, i),
+            .udp_source_port = ideal.udp_source_port,
             .service_port = transfer->service_port,
             .first_psn = app__plan_first_psn(plan, transfer, i),
             .source_qp = transfer->source_qp,
             .destination_qp = transfer->destination_qp,
-            .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
+            .mtu_bytes = ideal.mtu_bytes,
             .priority = app__plan_priority(plan, transfer),
             .dscp = app__plan_dscp(plan, transfer),
             .reads = transfer->verb == APP__VERB_READ,
@@ -103,7 +104,7 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .start_ps = transfer->start_ps,
             .end_ps = transfer->end_ps,
             .end_order = reliable ? transfer->end_order : 0,
-            .ideal_ps = app__plan_ideal_ps(plan, transfer, i, transfer->bytes),
+            .ideal = ideal,
             .delivered_bytes = reliable ? progress->delivered_bytes : transfer->arrived_bytes,
             .failed_ps = progress->failed_ps,
             .retransmitted_packets = reliable ? transfer->retransmitted : 0,

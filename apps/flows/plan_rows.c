@@ -35,7 +35,8 @@ static void take_row(const app__plan_t *plan, uint64_t first, rows_t *rows)
         message_bytes += part->bytes;
     }
     const sim_time_t fct_ps = end_ps - row->start_ps;
-    const sim_time_t ideal_ps = app__plan_ideal_ps(plan, row, first, message_bytes);
+    const nic_ideal_t ideal = app__plan_ideal(plan, row, first, message_bytes);
+    const sim_time_t ideal_ps = nic_ideal_ps(&ideal);
     if (fct_ps == 0 || ideal_ps == 0) {
         return;
     }

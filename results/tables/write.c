@@ -264,7 +264,8 @@ typedef struct flow_writer {
 static void write_flow(const app_flow_result_t *flow, void *ctx)
 {
     const flow_writer_t *const writer = ctx;
-    const results_flow_row_t row = {writer->world, flow, writer->results->reordering};
+    const app_flow_result_t timed = app_flow_timed(flow);
+    const results_flow_row_t row = {writer->world, &timed, writer->results->reordering};
     results_table_put_row(&results_flow_table, writer->file, &row);
 }
 

@@ -72,10 +72,12 @@ typedef struct flow_taker {
     bool any;
 } flow_taker_t;
 
-static void take_flow(const app_flow_result_t *flow, void *ctx)
+static void take_flow(const app_flow_result_t *untimed, void *ctx)
 {
     flow_taker_t *const taker = ctx;
     results_t *const results = taker->results;
+    const app_flow_result_t timed = app_flow_timed(untimed);
+    const app_flow_result_t *const flow = &timed;
     results_flow_bins_t *const bins[] = {
         flow->local ? &results->local_flows : &results->flows,
         flow->local ? taker->app_local_flows : taker->app_flows,

@@ -37,6 +37,7 @@ typedef struct pass {
     world_survey_t *survey;
     sender_t *senders; // by interface
     size_t uid_count;
+    bool has_slow_links; // below ORDINARY_BPS, or longer than ORDINARY_PS
 } pass_t;
 
 static size_t count_uids(const net_t *net)
@@ -195,12 +196,48 @@ static void count_attempts(pass_t *pass, const app_flow_result_t *flow, const ne
     *most = SIM_MAX(attempts, *most);
 }
 
+// Links of at least ORDINARY_BPS and at most ORDINARY_PS carry ORDINARY_BYTES in hours, of the 106
+// days that simulated time can express, even in packets of one byte.
+#define ORDINARY_BPS UINT64_C(1000000000)
+#define ORDINARY_PS SIM_PS_PER_S
+#define ORDINARY_BYTES (UINT64_C(1) << 36)
+
+static bool has_slow_links(const net_t *net)
+{
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_look(net, i);
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
+            const net_line_t *const line =
+                net_port_exists(node, p) ? net_port_at(node, p)->line : NULL;
+            if (line != NULL && (line->rate_bps < ORDINARY_BPS || line->delay_ps > ORDINARY_PS)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Returns whether a transfer between linked hosts may take longer than simulated time can express.
+static bool may_be_endless(const pass_t *pass, const app_flow_result_t *flow)
+{
+    return pass->has_slow_links || flow->bytes > ORDINARY_BYTES;
+}
+
 static void take_flow(const app_flow_result_t *flow, void *ctx)
 {
     pass_t *const pass = ctx;
     world_survey_t *const survey = pass->survey;
+    const net_t *const net = pass->world->net;
+    const uint32_t from = flow->source;
+    const uint32_t to = flow->destination;
+    net_path_t forth;
+    net_path_t back;
+    const bool linked =
+        net_path_of(net, from, to, net_flow_hash(net, from, to, flow->udp_source_port), &forth) &&
+        net_path_of(net, to, from, net_flow_hash(net, to, from, flow->udp_source_port), &back);
     survey->transfers++;
-    survey->endless += flow->ideal_ps == SIM_TIME_NEVER;
+    survey->endless +=
+        (!linked || may_be_endless(pass, flow)) && app_flow_timed(flow).ideal_ps == SIM_TIME_NEVER;
     if (flow->start_ps != SIM_TIME_NEVER && flow->start_ps > survey->last_ps) {
         survey->last_ps = flow->start_ps;
     }
@@ -209,13 +246,7 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
         survey->late_first_ps = SIM_MIN(flow->start_ps, survey->late_first_ps);
         return;
     }
-    const net_t *const net = pass->world->net;
-    const uint32_t from = flow->source;
-    const uint32_t to = flow->destination;
-    net_path_t forth;
-    net_path_t back;
-    if (!net_path_of(net, from, to, net_flow_hash(net, from, to, flow->udp_source_port), &forth) ||
-        !net_path_of(net, to, from, net_flow_hash(net, to, from, flow->udp_source_port), &back)) {
+    if (!linked) {
         return;
     }
     count_flow(pass, flow, &forth, &back);
@@ -285,6 +316,7 @@ world_survey_t *world_survey_create(const world_t *world)
         .survey = survey,
         .senders = sim_alloc_array(world->nic_count + 1, sizeof(*pass.senders)),
         .uid_count = count_uids(world->net),
+        .has_slow_links = has_slow_links(world->net),
     };
     for (size_t i = 0; i < world->nic_count; i++) {
         pass.senders[i].first_ps = SIM_TIME_NEVER;
