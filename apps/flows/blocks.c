@@ -4,8 +4,9 @@
 // A list of transfers is one block for the whole run. Arrivals (plan.h) are counted once, by
 // requester and responder, which fixes every transfer's index and QP numbers. A copy of the
 // arrivals is kept for the start of each block, so the first reader of a transfer can make its
-// block at any time, always with the same content. When all its transfers have ended at both ends,
-// a block is packed into about five bytes per transfer.
+// block at any time, always with the same content. If there are few transfers, their blocks stay
+// once they are made. Else a block is packed into about five bytes per transfer when all its
+// transfers have ended at both ends.
 //
 // A thread publishes a block by one atomic exchange; another thread that made it, too, takes the
 // published one. Blocks are packed between windows, when nobody holds a transfer.
@@ -18,6 +19,9 @@
 // interface are small compared with its transfers.
 #define BLOCK_TRANSFERS_MIN 4096u
 #define BLOCK_TRANSFERS_OF_INTERFACE 64u
+// Blocks of so many transfers in all stay, since to draw them again for each of seven readers takes
+// as long as a fifth of a short transfer's run. They take 100 MB.
+#define KEPT_TRANSFERS_MAX (UINT64_C(1) << 20)
 
 // -- making
 
@@ -425,7 +429,9 @@ void app__blocks_begin(app__plan_t *plan)
         plan->block_count = 1;
         return;
     }
-    plan->whole_blocks = sim_stream_create(net_sim(plan->net), pack_block, plan);
+    if (plan->count > KEPT_TRANSFERS_MAX) {
+        plan->whole_blocks = sim_stream_create(net_sim(plan->net), pack_block, plan);
+    }
 }
 
 void app__blocks_number(app__plan_t *plan)
@@ -466,7 +472,8 @@ const app__transfer_t *app__read(app__reader_t *reader, uint64_t index)
     if (reader->block == NULL || reader->number != number) {
         app__reader_close(reader);
         reader->number = number;
-        reader->block = atomic_load(&plan->entries[number].made);
+        reader->block = plan->whole_blocks == NULL ? app__block_of(plan, index)
+                                                   : atomic_load(&plan->entries[number].made);
         reader->own = reader->block == NULL;
         if (reader->own) {
             reader->block = make_block(plan, number);
