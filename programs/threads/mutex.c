@@ -58,7 +58,7 @@ PROGRAM_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
     if (!simulated()) {
         return PROGRAM_NEXT(pthread_mutex_lock)(mutex);
     }
-    threads_meet_in_memory();
+    threads_meet_at_lock();
     return mutex_lock(mutex, PROGRAM_NEVER);
 }
 
@@ -85,7 +85,7 @@ PROGRAM_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clo
     if (threads_is_no_time(time)) {
         return EINVAL;
     }
-    threads_meet_in_memory();
+    threads_meet_at_lock();
     return mutex_lock(mutex, threads_end_ps(clocks_kind(clock), time));
 }
 
@@ -148,7 +148,7 @@ PROGRAM_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
     if (!simulated()) {
         return PROGRAM_NEXT(pthread_spin_lock)(lock);
     }
-    threads_meet_in_memory();
+    threads_meet_at_lock();
     while (PROGRAM_NEXT(pthread_spin_trylock)(lock) != 0) {
         (void)threads_wait(lock, PROGRAM_AT_SPIN_LOCK, PROGRAM_NO_THREAD, PROGRAM_NEVER);
     }

@@ -160,7 +160,7 @@ static int lock(pthread_rwlock_t *object, attempt_fn attempt, clockid_t clock,
     if (threads_is_no_time(time)) {
         return EINVAL;
     }
-    threads_meet_in_memory();
+    threads_meet_at_lock();
     return attempt_until(attempt, object, PROGRAM_AT_RWLOCK,
                          threads_end_ps(clocks_kind(clock), time));
 }

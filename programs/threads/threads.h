@@ -23,6 +23,10 @@ void threads_meet(void);
 // Begins a call that the C library does without the kernel, as that of a lock that is free.
 void threads_meet_in_memory(void);
 
+// Does the same for a call that takes a lock. A thread that only takes locks, and is in the same
+// state again and again, waits for a change of memory.
+void threads_meet_at_lock(void);
+
 // Waits until another thread wakes the key, for up to `timeout_ps`. `object` (PROGRAM_AT_...) and
 // `other` (a thread's number, or PROGRAM_NO_THREAD) make messages clear. Nothing else runs between
 // what the thread did last and the begin of the wait. Returns the reasons; 0: the time is over.

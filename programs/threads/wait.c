@@ -25,6 +25,66 @@ void threads_meet_in_memory(void)
     }
 }
 
+// -- loops that take free locks, look at memory, and do nothing else
+
+#define LOCKS_MIN 16u       // in a row, from which the thread may be in a loop
+#define STATES_EQUAL 2u     // states of the caller as at the first one, from which it is in one
+#define REGISTERS_BYTES 40u // that a function saves below its frame
+#define CALLER_BYTES 640u   // of those and of the caller's stack that are compared
+
+// The locks that a thread takes in a row.
+typedef struct lock_loop {
+    turn_idle_t idle;
+    uint32_t locks;
+    uint32_t renew; // the state is noted anew at this number of locks
+    uint32_t equal;
+    uint64_t state;
+} lock_loop_t;
+
+static __thread lock_loop_t loop __attribute__((tls_model("initial-exec")));
+
+// Returns a sum of the caller's registers and of its stack.
+static __attribute__((noinline)) uint64_t state_of_caller(void)
+{
+    __builtin_unwind_init(); // registers that belong to the callers are on the stack
+    const uint64_t *word =
+        (const uint64_t *)((uintptr_t)__builtin_frame_address(0) - REGISTERS_BYTES);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < CALLER_BYTES / sizeof *word; i++) {
+        sum = (sum ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
+void threads_meet_at_lock(void)
+{
+    threads_meet_in_memory();
+    if (!threads_many || !turn_on() || turn_busy()) {
+        return;
+    }
+    const uint64_t timeout_ps = turn_idle_timeout_ps(&loop.idle);
+    if (timeout_ps == 0) { // something was done since the last lock
+        loop.locks = 0;
+        loop.renew = LOCKS_MIN;
+        loop.equal = 0;
+    }
+    if (++loop.locks < LOCKS_MIN) {
+        return;
+    }
+    const uint64_t state = state_of_caller();
+    if (loop.locks == loop.renew) {
+        loop.renew *= 2;
+        loop.state = loop.equal >= STATES_EQUAL ? loop.state : state;
+        return;
+    }
+    if (state == loop.state && ++loop.equal >= STATES_EQUAL) {
+        (void)turn_wait(PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET | PROGRAM_ON_SIGNAL |
+                            PROGRAM_ON_MEMORY,
+                        timeout_ps);
+    }
+}
+
 // Returns the counter of waits for a key, which other keys may have, too.
 static uint32_t *waits_of(uint64_t key)
 {

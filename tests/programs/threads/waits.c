@@ -183,8 +183,29 @@ static void *count_locked(void *number)
     return number;
 }
 
+// Looks at a flag behind a lock, again and again, for 100 ms of simulated time.
+static void *look_locked(void *argument)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static int seen;
+    if (argument != NULL) {
+        usleep(100000);
+    }
+    for (int done = 0; !done;) {
+        pthread_mutex_lock(&mutex);
+        seen = argument != NULL ? 1 : seen;
+        done = seen;
+        pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
 static int spins(void)
 {
+    pthread_t setter;
+    pthread_create(&setter, NULL, look_locked, &shared);
+    look_locked(NULL);
+    pthread_join(setter, NULL);
     pthread_t threads[THREADS];
     start_all(threads, pass_on);
     join_all(threads);
