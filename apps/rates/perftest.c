@@ -42,6 +42,13 @@ static sim_time_t now_ps(const app__perftest_end_t *end)
 
 #define LIST_MAX 64u // work requests with one Doorbell
 
+// Returns the word of a queue pair's message. Lists have the same words each time.
+static uint64_t word_of_message(const app__perftest_t *test, uint64_t message)
+{
+    const uint64_t list = test->config.post_list;
+    return (list > 1 ? message % list : message) % APP__PERFTEST_WORDS;
+}
+
 static nic_send_wr_t make_send(const app__perftest_end_t *end, app__perftest_qp_t *qp,
                                uint64_t bytes)
 {
@@ -64,8 +71,9 @@ static nic_send_wr_t make_send(const app__perftest_end_t *end, app__perftest_qp_
         .sge = {app__address_of_qp(number), bytes, app__buffer_key(end->endpoint, number)},
         .rdma = {app__address_of_qp(peer), peer_key},
         .ud = {other->endpoint->interface, peer, 0},
-        .atomic = {.remote_addr =
-                       other->words + (uint64_t)(qp - end->qps) * APP__PERFTEST_WORD_BYTES,
+        .atomic = {.remote_addr = other->words +
+                                  (uint64_t)(qp - end->qps) * APP__PERFTEST_WORDS_BYTES +
+                                  word_of_message(test, qp->posted - 1) * APP__PERFTEST_WORD_BYTES,
                    .compare_add = 1,
                    .rkey = other->words_key},
     };

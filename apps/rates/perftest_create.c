@@ -98,7 +98,7 @@ static uint64_t make_end(app__perftest_t *test, app__perftest_end_t *end, app__e
         nic_mr_t *mr = NULL;
         end->words = app__address_of_qp(app__qp_number(first));
         SIM_CHECK(
-            nic_mr_register(endpoint->pd, end->words, test->config.qps * APP__PERFTEST_WORD_BYTES,
+            nic_mr_register(endpoint->pd, end->words, test->config.qps * APP__PERFTEST_WORDS_BYTES,
                             NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_ATOMIC, &mr) == SIM_OK);
         end->words_key = nic_mr_rkey(mr);
     }

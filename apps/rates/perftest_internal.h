@@ -26,7 +26,11 @@ typedef enum app__perftest_connection {
 } app__perftest_connection_t;
 
 #define APP__PERFTEST_ATOMIC_BYTES 8u
-#define APP__PERFTEST_WORD_BYTES 64u // from one queue pair's word to that of the next
+// Each queue pair has a page of words at its peer, one in each line of the processor's caches. As in
+// the tools, its atomics go through them, one after the other.
+#define APP__PERFTEST_WORD_BYTES 64u
+#define APP__PERFTEST_WORDS 64u
+#define APP__PERFTEST_WORDS_BYTES (APP__PERFTEST_WORDS * APP__PERFTEST_WORD_BYTES)
 
 #define APP__PERFTEST_SIZES_MAX 23u // 2 to 2^23, like perftest's -a
 
