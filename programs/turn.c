@@ -32,6 +32,11 @@
 #define LOOKS_AHEAD_PART 16u
 #define LOOKS_AHEAD_PS (100 * TURN_PS_PER_US)
 
+// Looks at a clock among other calls take no time, as their times are in those of the calls: each
+// shows a later time than the look before, but at most so many looks ahead of the program's time.
+// More looks in a row take what they show.
+#define LOOKS_FREE 16u
+
 #define IDLE_FIRST_PS TURN_PS_PER_US
 #define IDLE_DOUBLINGS 7u
 #define IDLE_LAST_PS (100 * TURN_PS_PER_US)
@@ -50,6 +55,7 @@ static uint64_t answered_lead_ps;
 static uint32_t answered_bytes;
 OF_THREAD uint64_t looks_in_a_row;
 OF_THREAD uint64_t looks_begin_ps;
+OF_THREAD uint64_t shown_ps; // by the latest look
 OF_THREAD uint64_t processor_ns; // processor time of the thread when the last call returned
 OF_THREAD int busy;
 OF_THREAD int control = PROGRAM_CONTROL_FD;
@@ -398,6 +404,18 @@ uint64_t turn_now_ps(void)
     return turn_shared->now_ps + turn_shared->lead_ps;
 }
 
+// Returns what a look at a clock shows: the program's time, or a bit more than the look before.
+static uint64_t show(void)
+{
+    const uint64_t now_ps = turn_now_ps();
+    const uint64_t most_ps = now_ps + LOOKS_FREE * turn_shared->clock_ps;
+    const uint64_t next_ps = shown_ps + turn_shared->clock_ps;
+    if (next_ps <= most_ps) {
+        shown_ps = next_ps < now_ps ? now_ps : next_ps;
+    }
+    return shown_ps;
+}
+
 uint64_t turn_look_ps(void)
 {
     if (!turn_on() || busy != 0) {
@@ -410,6 +428,12 @@ uint64_t turn_look_ps(void)
     if (looks_in_a_row++ == 0) {
         looks_begin_ps = turn_now_ps();
     }
+    if (looks_in_a_row <= LOOKS_FREE) {
+        return show();
+    }
+    if (shown_ps > turn_now_ps()) {
+        turn_shared->lead_ps += shown_ps - turn_now_ps();
+    }
     const uint64_t waited_ps = turn_now_ps() - looks_begin_ps;
     const uint64_t look_part_ps = waited_ps / LOOKS_PART;
     const uint64_t least_ps = look_part_ps < LOOKS_MAX_PS ? look_part_ps : LOOKS_MAX_PS;
@@ -419,7 +443,8 @@ uint64_t turn_look_ps(void)
     if (ahead_ps() >= turn_shared->ahead_ps && ahead_ps() >= enough_ps) {
         yield();
     }
-    return turn_now_ps();
+    shown_ps = turn_now_ps();
+    return shown_ps;
 }
 
 bool turn_busy(void)

@@ -63,17 +63,18 @@ static const sim_attr_t shared_attrs[] = {
                      "read the bytes"),
     SIM_ATTR("programs.clock", TIME, app_programs_config_t, clock_ps,
              .default_text = "1ns", .min_text = "1ps", .max_text = "1ms",
-             .help = "time that a program takes for one look at a clock"),
+             .help = "time that a program takes for one look at a clock, if it makes more than 16 in a "
+                     "row; others take none, and show a later time than the look before"),
     SIM_ATTR("programs.call", TIME, app_programs_config_t, call_ps,
              .default_text = "100ns", .min_text = "0ps", .max_text = "1ms",
              .help = "time that a program takes for a call that is neither a look at a clock, a "
                      "post nor a poll, such as the registration of memory"),
     SIM_ATTR("programs.post", TIME, app_programs_config_t, post_ps,
-             .default_text = "1ns", .min_text = "0ps", .max_text = "1ms",
+             .default_text = "1ps", .min_text = "0ps", .max_text = "1ms",
              .help = "time that a program takes for posting a work request to an ideal NIC; with a "
                      "detailed NIC nic.detailed.cpu.* says it"),
     SIM_ATTR("programs.poll", TIME, app_programs_config_t, poll_ps,
-             .default_text = "1ns", .min_text = "0ps", .max_text = "1ms",
+             .default_text = "1ps", .min_text = "0ps", .max_text = "1ms",
              .help = "time that a program takes for a poll of a completion queue of an ideal NIC; "
                      "with a detailed NIC nic.detailed.cpu.* says it"),
     SIM_ATTR("programs.compute", STRING, app_programs_config_t, compute,
@@ -221,7 +222,7 @@ static void fill_device(const app__program_t *program, uint8_t index, program_de
     device->lid = program->config->infiniband ? interface + 1 : 0;
 }
 
-static void fill_shared(const app__program_t *program, program_shared_t *shared)
+static void fill_shared(app__program_t *program, program_shared_t *shared)
 {
     const net_t *const net = program->app.net;
     const app_programs_config_t *const config = program->config;
@@ -245,6 +246,7 @@ static void fill_shared(const app__program_t *program, program_shared_t *shared)
     shared->tsc_hz = config->tsc_hz;
     shared->clock_ps = config->clock_ps;
     shared->call_ps = config->call_ps;
+    program->detailed = !ideal;
     shared->post_ps = ideal ? config->post_ps : PROGRAM_NEVER;
     shared->poll_ps = ideal ? config->poll_ps : PROGRAM_NEVER;
     shared->compute_permille = app_programs_compute_permille(config->compute);

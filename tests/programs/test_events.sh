@@ -65,8 +65,8 @@ $network
       - {host: host1, command: "$work/flap.bin host0", start: 1ms}
 END
 run flap
-prints flap host0 '^2000001 port error, port 1, down$' "no event of a port down"
-prints flap host0 '^7000001 port active, port 1, active$' "no event of a port up"
+prints flap host0 '^2000000 port error, port 1, down$' "no event of a port down"
+prints flap host0 '^7000000 port active, port 1, active$' "no event of a port up"
 prints flap host1 '^transport retry counter exceeded$' "the WRITE did not fail"
 cat >"$work/own.yaml" <<END
 $network
