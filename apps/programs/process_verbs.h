@@ -9,6 +9,10 @@
 int app__program_verb(app__program_t *program, program_call_t *call);
 // Takes the completions that the NIC has for an armed or a waiting process.
 void app__program_look_at_cqs(app__program_t *program);
+// Raises the events of queues that were armed while completions were there, if these still are: the
+// thread waits for events now. Adapters raise such events when they see the consumer index, and
+// perftest relies on it: it polls at most 16 completions for each event.
+void app__program_ring_unpolled(app__program_t *program);
 // Polls a queue for a process that knows that it is empty.
 void app__program_poll_nothing(app__program_t *program, uint32_t handle);
 // Returns true if no queue has completions or is armed.

@@ -283,6 +283,12 @@ static void park_until_now(app__pr_thread_t *thread, program_call_t *call)
     }
 }
 
+// Returns true if the thread's time is ahead of its host's.
+static bool is_ahead(const app__pr_thread_t *thread)
+{
+    return nic_core_now_ps(thread->core) != thread->program->node->sim.now_ps;
+}
+
 // Polls a completion queue. Returns false if the thread waits for a completion now.
 static bool poll_or_park(app__pr_thread_t *thread, program_call_t *call)
 {
@@ -290,6 +296,10 @@ static bool poll_or_park(app__pr_thread_t *thread, program_call_t *call)
     program->polls++;
     call->flags = SIM_MIN(call->count, PROGRAM_POLL_MAX);
     call->count = call->flags;
+    if (call->wait.mask != 0 && program->detailed && is_ahead(thread)) {
+        park(thread); // the poll begins when the host has come to the thread's time
+        return false;
+    }
     call->error = app__program_verb(program, call);
     if (call->error == 0 && call->count == 0 && call->wait.mask != 0 &&
         waiting_for(thread, call) == 0) {
@@ -369,6 +379,11 @@ static bool take_call(app__pr_thread_t *thread)
     program_shared_t *const shared = program->process->shared;
     program_call_t *const call = &shared->call;
     int descriptor = NO_DESCRIPTOR;
+    if (call->op == PROGRAM_POLL_CQ && program->detailed && program->thread_count == 1 &&
+        is_ahead(thread)) {
+        thread->called = true; // in the next step: completions until then come first
+        return false;
+    }
     program->calls += call->op != PROGRAM_FLUSH || call->flags == 0;
     thread->acted = thread->acted || (call->op != PROGRAM_WAIT && call->op != PROGRAM_POLL_CQ &&
                                       call->op != PROGRAM_YIELD && call->op != PROGRAM_FLUSH);
@@ -395,6 +410,9 @@ static bool take_call(app__pr_thread_t *thread)
         return false;
     case PROGRAM_WAIT:
         app__program_look_at_cqs(program);
+        if ((call->wait.mask & PROGRAM_ON_EVENT) != 0 && call->wait.timeout_ps == PROGRAM_NEVER) {
+            app__program_ring_unpolled(program);
+        }
         park(thread);
         return false;
     case PROGRAM_POLL_CQ:
@@ -449,7 +467,11 @@ static void run_process(app__pr_thread_t *thread)
     app__program_t *const program = thread->program;
     const uint64_t patience_ms = program->config->patience_ps / PATIENCE_PS_PER_MS;
     for (;;) {
-        switch (app__process_wait(program->process, patience_ms, has_to_end, program)) {
+        const app__turn_t turn =
+            thread->called ? APP__TURN_CALL
+                           : app__process_wait(program->process, patience_ms, has_to_end, program);
+        thread->called = false;
+        switch (turn) {
         case APP__TURN_CALL:
             if (!take_call(thread)) {
                 return;

@@ -387,6 +387,18 @@ void app__program_look_at_cqs(app__program_t *program)
     }
 }
 
+void app__program_ring_unpolled(app__program_t *program)
+{
+    for (size_t i = 0; i < program->cq_count; i++) {
+        app__pr_cq_t *const cq = program->cqs[i];
+        if (!cq->gone && cq->owner == program->thread && cq->armed == APP__PR_FOR_ANY &&
+            cq->taken_count != 0) {
+            cq->armed = APP__PR_UNARMED;
+            app__program_event(program, 0, (uint32_t)i + 1);
+        }
+    }
+}
+
 static void give(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc,
                  program_completion_t *to)
 {

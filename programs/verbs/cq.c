@@ -102,7 +102,10 @@ static program_completion_t take(verbs_cq_t *cq)
 static void fill(verbs_cq_t *cq, uint32_t wanted, uint64_t timeout_ps)
 {
     program_call_t call = {.op = PROGRAM_POLL_CQ, .handle = cq->base.handle};
-    call.count = turn_shared->poll_ps == PROGRAM_NEVER ? wanted : PROGRAM_POLL_MAX;
+    // The simulator needs to know which completions were polled if that costs time, or if those that
+    // were not may raise an event.
+    const bool exact = turn_shared->poll_ps == PROGRAM_NEVER || cq->base.channel != NULL;
+    call.count = exact ? wanted : PROGRAM_POLL_MAX;
     if (timeout_ps != 0) {
         call.wait.mask = PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET |
                          PROGRAM_ON_SIGNAL | PROGRAM_ON_MEMORY;
@@ -196,7 +199,9 @@ static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
     program_call_t call = {.op = PROGRAM_ARM_CQ,
                            .handle = cq->handle,
                            .flags = solicited_only != 0 ? 1 : 0};
-    turn_charge_call();
+    if (turn_shared->poll_ps != PROGRAM_NEVER) { // it is a write to the adapter, as a post is
+        turn_charge(turn_shared->poll_ps);
+    }
     const int error = turn_call(&call);
     TRACE("ibv_req_notify_cq(cq %u, solicited_only %d) = %d", cq->handle, solicited_only, error);
     return error;
