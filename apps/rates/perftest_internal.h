@@ -26,8 +26,8 @@ typedef enum app__perftest_connection {
 } app__perftest_connection_t;
 
 #define APP__PERFTEST_ATOMIC_BYTES 8u
-// Each queue pair has a page of words at its peer, one in each line of the processor's caches. As in
-// the tools, its atomics go through them, one after the other.
+// Each queue pair has a page of words at its peer, one in each line of the processor's caches.
+// Its atomics go through them, one after the other, as in the tools.
 #define APP__PERFTEST_WORD_BYTES 64u
 #define APP__PERFTEST_WORDS 64u
 #define APP__PERFTEST_WORDS_BYTES (APP__PERFTEST_WORDS * APP__PERFTEST_WORD_BYTES)

@@ -102,8 +102,8 @@ static program_completion_t take(verbs_cq_t *cq)
 static void fill(verbs_cq_t *cq, uint32_t wanted, uint64_t timeout_ps)
 {
     program_call_t call = {.op = PROGRAM_POLL_CQ, .handle = cq->base.handle};
-    // The simulator needs to know which completions were polled if that costs time, or if those that
-    // were not may raise an event.
+    // The simulator needs to know which completions were polled if that costs time, or if the
+    // others may raise an event.
     const bool exact = turn_shared->poll_ps == PROGRAM_NEVER || cq->base.channel != NULL;
     call.count = exact ? wanted : PROGRAM_POLL_MAX;
     if (timeout_ps != 0) {
