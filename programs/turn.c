@@ -55,7 +55,7 @@ static uint64_t answered_lead_ps;
 static uint32_t answered_bytes;
 OF_THREAD uint64_t looks_in_a_row;
 OF_THREAD uint64_t looks_begin_ps;
-OF_THREAD uint64_t shown_ps; // by the latest look
+OF_THREAD uint64_t shown_ps;     // by the latest look
 OF_THREAD uint64_t processor_ns; // processor time of the thread when the last call returned
 OF_THREAD int busy;
 OF_THREAD int control = PROGRAM_CONTROL_FD;

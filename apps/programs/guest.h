@@ -54,7 +54,7 @@ struct app__program {
     uint32_t number; // among the programs of its host, from 0
     bool serves;     // it is a server of ssh, which the run does not wait for
     bool called;     // a connection for it has come
-    bool detailed;             // its NICs are: only they know what posts and polls cost
+    bool detailed;   // its NICs are: only they know what posts and polls cost
     const app_programs_t *permission;
     const app_programs_config_t *config;
     app__sockets_t *sockets;   // of the network
