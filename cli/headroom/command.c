@@ -22,6 +22,8 @@
 #define LEAST_FRAME_BYTES 62u
 #define PS_PER_METRE 5000u
 #define LIST_MAX 32u // values of --length or --response
+#define RDMA_MTU_MAX 4096u
+#define ETHERNET_BYTES 18u // header and FCS, around a packet of the port's MTU
 
 // Ports whose lossless classes need and have the same.
 typedef struct kind {
@@ -42,6 +44,16 @@ typedef struct unsafe {
     size_t kind;
 } unsafe_t;
 
+// The pool of a switch whose ports share headroom.
+typedef struct pool {
+    const char *name; // of the switch
+    uint64_t given_bytes;
+    uint64_t all_bytes;  // that all lossless classes of all ports need together
+    uint64_t port_bytes; // that those of the port with the largest need need
+    size_t ports;
+    size_t held; // number of ports whose needs fit at one time, the largest first
+} pool_t;
+
 typedef struct headroom {
     const cli_args_t *args;
     sim_time_t responses_ps[LIST_MAX]; // SIM_AUTO: that of the switch
@@ -57,6 +69,10 @@ typedef struct headroom {
     unsafe_t *unsafes;
     size_t unsafe_count;
     size_t unsafe_capacity;
+    pool_t *pools;
+    size_t pool_count;
+    size_t pool_capacity;
+    size_t unsafe_pool_count;
 } headroom_t;
 
 // -- options
@@ -136,9 +152,12 @@ static sim_err_t take_options(headroom_t *headroom, world_error_t *error)
     }
     if (args->mtu != NULL &&
         (sim_parse_bytes(args->mtu, &headroom->mtu_bytes, &message) != SIM_OK ||
-         headroom->mtu_bytes < 256 || headroom->mtu_bytes > 4096 ||
-         (headroom->mtu_bytes & (headroom->mtu_bytes - 1)) != 0)) {
-        return bad_option("--mtu", args->mtu, "256, 512, 1024, 2048 or 4096", error);
+         headroom->mtu_bytes < 256 || headroom->mtu_bytes > 9216 ||
+         (headroom->mtu_bytes <= RDMA_MTU_MAX &&
+          (headroom->mtu_bytes & (headroom->mtu_bytes - 1)) != 0))) {
+        return bad_option("--mtu", args->mtu,
+                          "256, 512, 1024, 2048 or 4096, or that of a port up to 9216: 9100",
+                          error);
     }
     if (args->burst != NULL &&
         (sim_parse_bytes(args->burst, &headroom->burst_bytes, &message) != SIM_OK ||
@@ -186,6 +205,7 @@ static kind_t port_kind(const headroom_t *headroom, const world_t *world, const 
     const uint32_t mtu =
         (uint32_t)(headroom->mtu_bytes != 0 ? headroom->mtu_bytes
                                             : SIM_MIN(world->scenario->nic_config.mtu_bytes, 4096));
+    const uint32_t frame = mtu + (mtu > RDMA_MTU_MAX ? ETHERNET_BYTES : CLI_PROBE_HEADER_BYTES);
     const double length_m = given_m >= 0 ? given_m : (double)port->line->delay_ps / PS_PER_METRE;
     return (kind_t){
         .needs = {.rate_bps = port->line->rate_bps,
@@ -194,8 +214,8 @@ static kind_t port_kind(const headroom_t *headroom, const world_t *world, const 
                   .response_ps = response_ps != SIM_AUTO
                                      ? response_ps
                                      : net_switch_response_ps(node, port->line->rate_bps),
-                  .frame_bytes = mtu + CLI_PROBE_HEADER_BYTES,
-                  .back_bytes = mtu + CLI_PROBE_HEADER_BYTES,
+                  .frame_bytes = frame,
+                  .back_bytes = frame,
                   .cell_bytes = (uint32_t)headroom->cell_bytes},
         .length_m = length_m,
         .given_bytes = net_switch_headroom_limit_bytes(node, p),
@@ -214,6 +234,25 @@ static void count_cells(const cli_port_needs_t *needs, cli_probed_t *probed)
     }
 }
 
+// Measures what a port needs. NICs of the simulation send no frames beyond the largest MTU of RDMA:
+// for those the closed forms stand.
+static sim_err_t probe(const cli_port_needs_t *needs, uint64_t burst_bytes, cli_probed_t *probed,
+                       world_error_t *error)
+{
+    if (SIM_MAX(needs->frame_bytes, needs->back_bytes) <= RDMA_MTU_MAX + CLI_PROBE_HEADER_BYTES) {
+        return cli_probe(needs, burst_bytes, probed, error);
+    }
+    cli_port_needs_t bytes = *needs;
+    bytes.cell_bytes = 1;
+    const uint64_t payload = needs->frame_bytes - ETHERNET_BYTES;
+    *probed = (cli_probed_t){
+        .headroom_bytes = cli_headroom_bytes(&bytes),
+        .reserve_bytes = cli_headroom_reserve_bytes(&bytes),
+        .xoff_bytes = (burst_bytes + payload - 1) / payload * needs->frame_bytes,
+    };
+    return SIM_OK;
+}
+
 static sim_err_t measure_kind(const headroom_t *headroom, kind_t *kind, world_error_t *error)
 {
     cli_port_needs_t odd = kind->needs;
@@ -223,9 +262,9 @@ static sim_err_t measure_kind(const headroom_t *headroom, kind_t *kind, world_er
     kind->odd_frame = odd.frame_bytes;
     kind->vendor_bytes = cli_headroom_vendor_bytes(&chip, kind->needs.rate_bps, kind->length_m,
                                                    kind->needs.response_ps);
-    sim_err_t result = cli_probe(&kind->needs, headroom->burst_bytes, &kind->full, error);
+    sim_err_t result = probe(&kind->needs, headroom->burst_bytes, &kind->full, error);
     if (result == SIM_OK) {
-        result = cli_probe(&odd, 0, &kind->odd, error);
+        result = probe(&odd, 0, &kind->odd, error);
     }
     count_cells(&kind->needs, &kind->full);
     count_cells(&odd, &kind->odd);
@@ -283,7 +322,84 @@ static sim_err_t measure(headroom_t *headroom, const world_t *world, world_error
     return result;
 }
 
+// -- pools
+
+static int largest_first(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+// Returns the bytes that all lossless classes of a port need together.
+static uint64_t port_needs_bytes(headroom_t *headroom, const world_t *world, const net_node_t *node,
+                                 uint32_t p)
+{
+    const uint32_t classes = (uint32_t)__builtin_popcount(net_switch_config(node)->pfc_priorities);
+    uint64_t most_bytes = 0;
+    for (size_t l = 0; l < headroom->length_count; l++) {
+        for (size_t r = 0; r < headroom->response_count; r++) {
+            const kind_t kind = port_kind(headroom, world, node, p, l, r);
+            most_bytes = SIM_MAX(headroom->kinds[kind_of(headroom, &kind)].least_bytes, most_bytes);
+        }
+    }
+    return classes * most_bytes;
+}
+
+// Judges the pool of a switch whose ports share headroom.
+static void judge_pool(headroom_t *headroom, const world_t *world, const net_node_t *node)
+{
+    uint64_t *const needs = sim_alloc_array(node->port_count + 1, sizeof(*needs));
+    pool_t pool = {.name = node->sim.name,
+                   .given_bytes = net_switch_config(node)->headroom_pool_bytes,
+                   .ports = node->port_count};
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        needs[p] = port_needs_bytes(headroom, world, node, p);
+        pool.all_bytes += needs[p];
+    }
+    qsort(needs, node->port_count, sizeof(*needs), largest_first);
+    pool.port_bytes = needs[0];
+    for (uint64_t sum = needs[0]; pool.held < pool.ports && sum <= pool.given_bytes;
+         sum += needs[pool.held]) {
+        pool.held++;
+    }
+    headroom->unsafe_pool_count += pool.held == 0;
+    SIM_APPEND(headroom->pools, headroom->pool_count, headroom->pool_capacity, pool);
+    sim_free(needs);
+}
+
+static void judge_pools(headroom_t *headroom, const world_t *world)
+{
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        if (node->kind == NET_NODE_SWITCH && has_lossless_class(net_switch_config(node)) &&
+            node->port_count > 0 && net_switch_config(node)->headroom_pool_bytes != SIM_AUTO) {
+            judge_pool(headroom, world, node);
+        }
+    }
+}
+
+static const char *pool_word(const pool_t *pool)
+{
+    return pool->held == 0 ? "unsafe" : pool->held < pool->ports ? "over-subscribed" : "safe";
+}
+
 // -- for people
+
+static void print_pool(const pool_t *pool)
+{
+    printf("pool of headroom of %s: %" PRIu64 " bytes, %s: all ports at one time need %" PRIu64,
+           pool->name, pool->given_bytes, pool_word(pool), pool->all_bytes);
+    if (pool->held == 0) {
+        printf("; one port needs %" PRIu64 ", so it lacks %" PRIu64 "\n", pool->port_bytes,
+               pool->port_bytes - pool->given_bytes);
+    } else if (pool->held < pool->ports) {
+        printf(" (it lacks %" PRIu64 "); it holds %zu of %zu ports at one time\n",
+               pool->all_bytes - pool->given_bytes, pool->held, pool->ports);
+    } else {
+        printf("\n");
+    }
+}
 
 static void print_kind(const headroom_t *headroom, const kind_t *kind)
 {
@@ -326,11 +442,15 @@ static void print(const headroom_t *headroom)
     for (size_t k = 0; k < headroom->kind_count; k++) {
         print_kind(headroom, &headroom->kinds[k]);
     }
+    for (size_t i = 0; i < headroom->pool_count; i++) {
+        print_pool(&headroom->pools[i]);
+    }
     if (headroom->unsafe_count > 0) {
         printf("%zu port%s unsafe:\n", headroom->unsafe_count,
                headroom->unsafe_count == 1 ? " is" : "s are");
     } else if (headroom->kind_count > 0) {
-        printf("all ports are safe\n");
+        printf("all ports are safe%s\n",
+               headroom->unsafe_pool_count > 0 ? ", but for the pools" : "");
     }
     for (size_t i = 0; i < headroom->unsafe_count && i < NAMED_MAX; i++) {
         const kind_t *const kind = &headroom->kinds[headroom->unsafes[i].kind];
@@ -388,7 +508,20 @@ static json_t *to_json(const headroom_t *headroom)
         cli_json_set(json, "lacks_bytes", kind->least_bytes - kind->given_bytes);
         json_array_append_new(unsafes, json);
     }
-    return json_pack("{s:o, s:o}", "kinds", kinds, "unsafe", unsafes);
+    json_t *const pools = json_array();
+    for (size_t i = 0; i < headroom->pool_count; i++) {
+        const pool_t *const pool = &headroom->pools[i];
+        json_t *const json = json_object();
+        json_object_set_new(json, "switch", json_string(pool->name));
+        json_object_set_new(json, "verdict", json_string(pool_word(pool)));
+        cli_json_set(json, "configured_bytes", pool->given_bytes);
+        cli_json_set(json, "port_bytes", pool->port_bytes);
+        cli_json_set(json, "all_ports_bytes", pool->all_bytes);
+        cli_json_set(json, "ports", pool->ports);
+        cli_json_set(json, "ports_at_one_time", pool->held);
+        json_array_append_new(pools, json);
+    }
+    return json_pack("{s:o, s:o, s:o}", "kinds", kinds, "unsafe", unsafes, "pools", pools);
 }
 
 // -- profiles of SONiC
@@ -498,6 +631,9 @@ int cli_command_headroom(const cli_args_t *args)
     if (result == SIM_OK) {
         result = measure(&headroom, world, &error);
     }
+    if (result == SIM_OK) {
+        judge_pools(&headroom, world);
+    }
     if (result == SIM_OK && args->folder != NULL) {
         result = write_profiles(&headroom, world, args->folder, &error);
     }
@@ -508,12 +644,13 @@ int cli_command_headroom(const cli_args_t *args)
     } else {
         print(&headroom);
     }
-    if (result == SIM_OK && headroom.unsafe_count > 0) {
+    if (result == SIM_OK && headroom.unsafe_count + headroom.unsafe_pool_count > 0) {
         status = CLI_EXIT_FAILED;
     }
     world_destroy(world);
     world_scenario_destroy(scenario);
     sim_free(headroom.kinds);
     sim_free(headroom.unsafes);
+    sim_free(headroom.pools);
     return cli_finish_output(status);
 }

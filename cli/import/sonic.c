@@ -352,10 +352,15 @@ static sim_err_t set_group(reader_t *reader, const entry_t *entry, import_port_t
     const profile_t *const profile = value;
     const char *const bar = strchr(entry->key, '|');
     uint32_t classes = 0;
-    (void)reader;
     if (bar != NULL && classes_of(bar + 1, &classes) && profile->lossless) {
         const import_limits_t before = port->set;
         port->set = profile->set;
+        if (before.groups != 0 && before.headroom_bytes != profile->set.headroom_bytes) {
+            port->set.headroom_bytes = SIM_MIN(before.headroom_bytes, profile->set.headroom_bytes);
+            import_note(reader->fabric, IMPORT_ASSUMED, &entry->at->place,
+                        "classes of a port have different headroom: all of its classes have the "
+                        "smallest");
+        }
         port->set.kmin_bytes = before.kmin_bytes;
         port->set.kmax_bytes = before.kmax_bytes;
         port->set.pmax_percent = before.pmax_percent;

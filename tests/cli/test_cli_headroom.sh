@@ -144,7 +144,7 @@ refused() { # TEXT ARGUMENT...
 }
 refused 'expected a time up to 1 ms' "$work/port.yaml" --response 2ms
 refused 'expected metres' "$work/port.yaml" --length 3km
-refused 'expected 256, 512' "$work/port.yaml" --mtu 1500
+refused 'expected 256, 512, 1024, 2048 or 4096, or' "$work/port.yaml" --mtu 1500
 refused 'expected bytes' "$work/port.yaml" --burst lots
 refused 'expected bytes from 1 to 4096' "$work/port.yaml" --cell 0B
 refused "'4km', expected metres" "$work/port.yaml" --length 5m,4km
