@@ -274,14 +274,16 @@ static sim_err_t take_interface(pcap_out_reader_t *reader, size_t end, sim_messa
     interface_t *const made = new_interface(reader);
     made->seen.snaplen_bytes = u32(reader, reader->block + 12);
     each_option(reader, 16, end, interface_option, made);
-    const uint8_t resolution = made->seen.resolution;
-    if ((resolution & RESOLUTION_BINARY) != 0 || resolution > 12) {
-        return broken(reader, "an interface has times in unknown units", message);
+    const bool binary = (made->seen.resolution & RESOLUTION_BINARY) != 0;
+    const uint32_t exponent = made->seen.resolution & ~RESOLUTION_BINARY;
+    if (exponent > (binary ? 63u : 19u)) {
+        return broken(reader, "an interface has times in units of less than 10^-19 s", message);
     }
     made->units_per_s = 1;
-    for (uint32_t i = 0; i < resolution; i++) {
-        made->units_per_s *= 10;
+    for (uint32_t i = 0; i < exponent; i++) {
+        made->units_per_s *= binary ? 2 : 10;
     }
+    made->seen.resolution = binary ? 9 : (uint8_t)SIM_MIN(exponent, 12u);
     return SIM_OK;
 }
 
@@ -334,8 +336,8 @@ static sim_err_t set_time(pcap_out_reader_t *reader, pcap_out_read_frame_t *fram
     if (!is_near(time_s, reader->origin_s)) {
         return far_away(reader, time_s, message);
     }
-    frame->time_ps =
-        (time_s - reader->origin_s) * SIM_PS_PER_S + rest * (SIM_PS_PER_S / interface->units_per_s);
+    frame->time_ps = (time_s - reader->origin_s) * SIM_PS_PER_S +
+                     (sim_time_t)((sim_wide_t)rest * SIM_PS_PER_S / interface->units_per_s);
     return SIM_OK;
 }
 

@@ -23,7 +23,7 @@ typedef struct pcap_out_read_interface {
     const char *description; // "" where there is none
     uint64_t rate_bps;       // 0: not said
     uint32_t snaplen_bytes;
-    uint8_t resolution; // of times: 10^-resolution s
+    uint8_t resolution; // of times: 10^-resolution s; 9 for units of 2^-n s
 } pcap_out_read_interface_t;
 
 // A frame, valid until the next one is read.

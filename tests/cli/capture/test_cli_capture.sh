@@ -192,6 +192,17 @@ capture cut "$work/dated.pcapng" --from 1s --to 2s -o "$work/cut.pcap"
     frame
     put 4 96
 } >"$work/old.pcapng"
+# an interface whose times have units of 2^-30 s, 0.5 s after 1700000000 s
+{
+    put 4 0x0a0d0d0a 28 0x1a2b3c4d 1 -1 -1 28
+    put 4 1 28 1 0
+    put 2 9 1
+    put 4 0x9e 28
+    put 4 6 96 0 425000000 536870912 64 64
+    frame
+    put 4 96
+} >"$work/binary.pcapng"
+capture convert "$work/binary.pcapng" -o "$work/binary.pcap"
 capture merge "$work/old.pcapng" "$work/dated.pcap" -o "$work/both.pcap"
 dated 5 >"$work/early.pcap"
 refused 'within 200 days' merge "$work/dated.pcap" "$work/early.pcap" -o "$work/no.pcap"
@@ -201,6 +212,7 @@ if command -v tshark >/dev/null; then
     for file in dated.pcap dated.pcapng again.pcap; do
         [ "$(seconds_of "$work/$file")" = "0.25 1.25 300.25 " ] || fail "$file: $(seconds_of "$work/$file")"
     done
+    [ "$(seconds_of "$work/binary.pcap")" = "0.5 " ] || fail "units of 2^-30 s: $(seconds_of "$work/binary.pcap")"
     [ "$(seconds_of "$work/cut.pcap")" = "1.25 " ] || fail "cut: $(seconds_of "$work/cut.pcap")"
     [ "$(seconds_of "$work/both.pcap")" = "0.25 0.5 1.25 300.25 " ] ||
         fail "merge: $(seconds_of "$work/both.pcap")"
