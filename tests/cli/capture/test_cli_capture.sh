@@ -212,7 +212,8 @@ if command -v tshark >/dev/null; then
     for file in dated.pcap dated.pcapng again.pcap; do
         [ "$(seconds_of "$work/$file")" = "0.25 1.25 300.25 " ] || fail "$file: $(seconds_of "$work/$file")"
     done
-    [ "$(seconds_of "$work/binary.pcap")" = "0.5 " ] || fail "units of 2^-30 s: $(seconds_of "$work/binary.pcap")"
+    [ "$(seconds_of "$work/binary.pcap")" = "0.5 " ] ||
+        fail "units of 2^-30 s: $(seconds_of "$work/binary.pcap")"
     [ "$(seconds_of "$work/cut.pcap")" = "1.25 " ] || fail "cut: $(seconds_of "$work/cut.pcap")"
     [ "$(seconds_of "$work/both.pcap")" = "0.25 0.5 1.25 300.25 " ] ||
         fail "merge: $(seconds_of "$work/both.pcap")"
