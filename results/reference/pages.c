@@ -35,7 +35,7 @@ const results_page_t results_pages[] = {
         .name = "training", .title = "Training", .of = "apps", .kinds = "training|workload", .needs = "iteration_ms", .first = true,
         .facts = {{"iteration_ms", "time of an iteration"}, {"compute_ms", "computation, mean of the ranks"},
                   {"busy", "share of the time in which processors worked"}, {"bytes_sent", "payload of all messages"},
-                  {"slowest_rank.rank", "rank that computed longest"}, {"slowest_rank.calc_ms", "its computations"},
+                  {"slowest_rank.rank", "rank that exceeds its peers most"}, {"slowest_rank.calc_ms", "its computations"},
                   {"slowest_rank.peers_ms", "computations of its peers"}, {"messages_failed", "failed messages"}},
         .charts = {
             {.kind = "parts", .title = "What an iteration consists of",
@@ -99,7 +99,7 @@ const results_page_t results_pages[] = {
     {
         .name = "kv-matrix", .title = "KV transfers", .of = "apps", .kinds = "kv-matrix", .first = true,
         .facts = {{"duration_ms", "time of all patterns"}, {"slowdown_mean", "mean slowdown by other transfers"},
-                  {"slowdown_max", "largest slowdown"}, {"agent_tx_bytes", "bytes of an agent"}, {"ranks", "ranks"},
+                  {"slowdown_max", "largest slowdown"}, {"agent_tx_bytes", "bytes of all transfers"}, {"ranks", "ranks"},
                   {"messages_failed", "failed messages"}},
         .charts = {
             {.kind = "bars", .title = "Time of each pattern", .rows = "patterns", .x = "pattern", .x_label = "pattern",
@@ -117,7 +117,7 @@ const results_page_t results_pages[] = {
         .facts = {{"gbytes_per_s", "throughput"}, {"requests", "requests"}, {"ttft_ms.p50", "time to first token, median"},
                   {"ttft_ms.p99", "time to first token, p99"}, {"transfer_ms.p50", "transfer, median"},
                   {"transfer_ms.p99", "transfer, p99"}, {"token_hit_rate", "share of tokens found in caches"},
-                  {"block_hit_rate", "share of blocks found in caches"}, {"recovery_ms", "time to recover from a fault"},
+                  {"block_hit_rate", "share of blocks found in caches"}, {"recovery_ms", "longest time without arrivals"},
                   {"failed", "failed requests"}, {"retried", "retried slices"}},
         .charts = {
             {.kind = "parts", .title = "Stages of a prompt", .help = "Mean time of each stage.",
@@ -127,8 +127,8 @@ const results_page_t results_pages[] = {
             {.kind = "lines", .title = "Throughput over time", .rows = "bandwidth", .x = "time_us", .x_label = "simulated time",
              .values = {{"gbytes_per_s", "throughput"}}},
             {.kind = "bars", .title = "Bytes by NIC", .rows = "nics", .x = "nic", .x_label = "NIC", .by = "engine", .values = {{"bytes", "bytes"}}},
-            {.kind = "table", .title = "Parts of engines", .rows = "parts",
-             .values = {{"engine", "engine"}, {"part", "part"}, {"bytes", "bytes"}, {"gbytes_per_s", "throughput"}, {"busy_percent", "busy"}}},
+            {.kind = "table", .title = "Threads and parts of hosts, by engine", .rows = "parts",
+             .values = {{"engine", "engine"}, {"part", "part"}, {"bytes", "bytes"}, {"gbytes_per_s", "rate while busy"}, {"busy_percent", "busy"}}},
         },
     },
     {

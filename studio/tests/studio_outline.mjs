@@ -25,6 +25,8 @@ function same(got, wanted, what) {
     }
 }
 const changed = (text, change) => (change ? text.slice(0, change.from) + change.insert + text.slice(change.to) : null);
+const computed = outline("parameters:\n  leaf: {default: $(ceil(root(gpus, 2))), help: hosts}\n");
+same(find(computed, ["parameters", "leaf"]).entries.map((entry) => [entry.key, entry.value.text]), [["default", "$(ceil(root(gpus, 2)))"], ["help", "hosts"]], "an expression with a comma is one value");
 
 const text = `# what for
 name: x   # of results

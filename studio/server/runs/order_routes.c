@@ -30,6 +30,7 @@
 // Every run stores all settings and sends them whenever its state changes.
 #define SETTINGS_BYTES_MAX ((size_t)16 << 20)
 
+#define NAME_BYTES_MAX 200u
 #define TRIALS_MAX 20u // of a study's settings
 
 // Members of an order that only scenarios take.
@@ -81,16 +82,43 @@ static char *folder_of(const studio_t *studio, int64_t run)
     return sim_format("%s/runs/%" PRId64, studio->options.data, run);
 }
 
+// Returns the name of a run, freed with sim_free: that of the order with the settings by which its
+// runs differ, as far as they fit. Values of a grid differ between its first and its last run.
+static char *name_of(const order_t *order, size_t index)
+{
+    const json_t *const first = json_array_get(order->runs, 0);
+    const json_t *const last = json_array_get(order->runs, json_array_size(order->runs) - 1);
+    const json_t *const own = json_array_get(order->runs, index);
+    char *name = sim_strdup(order->name);
+    const char *between = ": ";
+    for (size_t i = 0; i < json_array_size(own); i++) {
+        if (!json_equal(json_array_get(first, i), json_array_get(last, i))) {
+            char *const longer =
+                sim_format("%s%s%s", name, between, json_string_value(json_array_get(own, i)));
+            if (strlen(longer) > NAME_BYTES_MAX) {
+                sim_free(longer);
+                break;
+            }
+            sim_free(name);
+            name = longer;
+            between = ", ";
+        }
+    }
+    return name;
+}
+
 static json_t *label_of(const order_t *order, int64_t run)
 {
     const size_t index = (size_t)(run - order->first);
+    char *const name = name_of(order, index);
     json_t *const label =
-        json_pack("{s:s, s:s, s:I, s:O, s:o, s:I, s:s*, s:s*, s:s*}", "name", order->name, "owner",
+        json_pack("{s:s, s:s, s:I, s:O, s:o, s:I, s:s*, s:s*, s:s*}", "name", name, "owner",
                   order->user->name, "group", (json_int_t)order->group, "set",
                   json_array_get(order->runs, index), "limits", json_loads(order->limits, 0, NULL),
                   "created_ms", (json_int_t)studio_now_ms(), "library", order->place.entry, "study",
                   order->study, "folder", order->place.folder);
     SIM_CHECK(label != NULL);
+    sim_free(name);
     return label;
 }
 
@@ -168,14 +196,16 @@ static bool make_folders(studio_t *studio, order_t *order)
 static bool insert_run(studio_t *studio, const order_t *order, size_t index)
 {
     char *const overrides = json_dumps(json_array_get(order->runs, index), JSON_COMPACT);
+    char *const name = name_of(order, index);
     const bool good = studio_store_do(
         studio->store,
         "INSERT INTO runs(id, run_group, name, owner, shared, state, overrides,"
         " library, limits, created_ms, study, folder)"
         " VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)",
-        "iisiisssiss", order->first + (int64_t)index, order->group, order->name, order->user->id,
+        "iisiisssiss", order->first + (int64_t)index, order->group, name, order->user->id,
         (int64_t)order->shared, overrides == NULL ? "[]" : overrides, order->place.entry,
         order->limits, studio_now_ms(), order->study, order->place.folder);
+    sim_free(name);
     free(overrides);
     return good;
 }
@@ -415,7 +445,7 @@ static int take_order(studio_request_t *request, studio_response_t *response, or
 {
     studio_t *const studio = studio_request_studio(request);
     sim_message_t message;
-    if (!studio_body_name(request, "name", 200, &order->name) || order->name == NULL) {
+    if (!studio_body_name(request, "name", NAME_BYTES_MAX, &order->name) || order->name == NULL) {
         return studio_response_error(response, 400, "name: expected a text of 1 to 200 bytes");
     }
     (void)studio_body_bool(request, "shared", &order->shared);

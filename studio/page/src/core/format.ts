@@ -59,6 +59,9 @@ export function seconds(value: number | null | undefined): string {
     if (value === null || value === undefined || !Number.isFinite(value)) {
         return "–";
     }
+    if (value > 0 && value < 0.05) {
+        return "< 0.1 s";
+    }
     if (value < 60) {
         return `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
     }
@@ -98,14 +101,26 @@ export function with_unit(value: unknown, unit: string | undefined): string {
             return nanoseconds(value);
         case "us":
             return nanoseconds(value * 1e3);
+        case "ms":
+            return nanoseconds(value * 1e6);
         case "ps":
             return nanoseconds(value / 1e3);
         case "bytes":
             return bytes(value);
         case "bit/s":
             return bits_per_second(value);
+        case "GB":
+            return bytes(value * 1e9);
+        case "GB/s":
+            return `${bytes(value * 1e9)}/s`;
+        case "1/s":
+            return `${number(value, 4)}/s`;
+        case "%":
+            return value > 0 && value < 0.01 ? "< 0.01 %" : `${number(value, 4)} %`;
         case "Gbps":
-            return `${number(value, 4)} Gbps`;
+        case "M/s":
+        case "Mpps":
+            return `${number(value, 4)} ${unit}`;
         case "s":
             return seconds(value);
         case "1/1000000":

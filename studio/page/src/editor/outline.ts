@@ -36,14 +36,16 @@ export interface Value {
 
 export type Path = (string | number)[];
 
-// Name patterns such as host[0,4-7] and spine* stand without quotes in scenarios, although [ ] , and * structure
-// YAML. As in world/yaml/name_patterns.c, private characters replace them before parsing. Positions stay the same.
+// Name patterns such as host[0,4-7] and spine*, and expressions such as $(min(8, gpus)), stand without quotes in
+// scenarios, although [ ] , and * structure YAML. As in world/yaml/name_patterns.c, private characters replace them
+// before parsing. Positions stay the same.
 const plain = "*[],";
 const shields = "\ue000\ue001\ue002\ue003";
 
 function shielded(text: string): string {
     const shield = (part: string) => part.replace(/[*[\],]/g, (one) => shields[plain.indexOf(one)]!);
     return text
+        .replace(/\$\((?:[^()\n]|\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))*\)/g, shield)
         .replace(
             /([\w*?\ue010])(\[[\w*?,\->\ue010]*\])/g,
             (_, before: string, bracket: string) => before + shield(bracket),

@@ -117,6 +117,7 @@ function axes_of(figure: Figure): uPlot.Axis[] {
             size: 34,
             space: 78,
             splits: x_tics ? () => x_tics.map(([, value]) => value) : figure.x_log ? log_splits(7) : undefined,
+            filter: (_, splits) => splits, // uPlot's own hides names that are no powers of ten
             values: all(x_value),
         },
         {
@@ -124,6 +125,7 @@ function axes_of(figure: Figure): uPlot.Axis[] {
             label: figure.y_label,
             size: 62,
             splits: figure.y_log ? log_splits(6) : undefined,
+            filter: (_, splits) => splits,
             values: all(y_text ?? short_number),
         },
     ];

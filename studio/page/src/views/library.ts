@@ -12,7 +12,7 @@ import { badge, button, confirm_sheet, empty, input, later, link_button, toast, 
 // Returns the question that an entry answers, in the language of the page.
 export function question_of(entry: LibraryEntry): string {
     const question = told(entry.question);
-    return question.charAt(0).toUpperCase() + question.slice(1);
+    return question === entry.question ? question.charAt(0).toUpperCase() + question.slice(1) : question;
 }
 
 function group_of(entry: LibraryEntry): string {

@@ -2,7 +2,7 @@
 // Any object of numbers with its units and help from a schema: single numbers as pairs, distributions as a table, and
 // lists as tables.
 import { h, type Child } from "../../core/dom";
-import { count, nanoseconds, number, percent, with_unit } from "../../core/format";
+import { count, percent, with_unit } from "../../core/format";
 import { field_at, unit_of, type FieldSchema } from "../../core/schema";
 import type { Distribution } from "../../core/summary";
 import { t, told } from "../../i18n/text";
@@ -13,7 +13,6 @@ type Numbers = Record<string, unknown>;
 
 const rows_max = 200;
 const list_max = 16;
-const own_units = new Set(["M/s", "Mpps", "GB/s", "GB", "1/s", "%"]); // that stand behind the number as they are
 
 function is_distribution(value: unknown): value is Distribution {
     return typeof value === "object" && value !== null && "p50" in value && "p99" in value && "mean" in value;
@@ -24,12 +23,6 @@ function is_list_of_objects(value: unknown): value is Numbers[] {
 }
 
 function unit_text(value: unknown, unit: string | undefined): string {
-    if (typeof value === "number" && unit === "ms") {
-        return nanoseconds(value * 1e6);
-    }
-    if (typeof value === "number" && own_units.has(unit ?? "")) {
-        return `${number(value, 4)} ${unit}`;
-    }
     return with_unit(value, unit) || "–";
 }
 
@@ -111,7 +104,8 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
             inner.push(object_details(name, value as Numbers, fields, prefix));
         } else {
             const text = plain_text(name, value, unit);
-            pairs.push(h("dt", { title: help }, readable(name)), h("dd", { class: "number", title: help }, text));
+            const meaning = help ? h("dd", { class: "muted small" }, help) : null;
+            pairs.push(h("div", null, h("dt", null, readable(name)), h("dd", { class: "number" }, text), meaning));
         }
     }
     return [

@@ -37,7 +37,9 @@ function number_at(row: unknown, path: string): number | null {
 function name_of({ chart }: Source, row: unknown, index: number): string {
     const x = chart.x === "#" ? index : value_at(row, chart.x ?? "");
     const by = chart.by ? value_at(row, chart.by) : undefined;
-    return [by, x].filter((part) => part !== undefined).join(" ");
+    return [by, by !== undefined ? told(chart.x_label ?? "") : undefined, x]
+        .filter((part) => part !== undefined)
+        .join(" ");
 }
 
 function text_of(source: Source): (value: number) => string {
@@ -234,21 +236,20 @@ export function page_facts(page: PageSchema, { report, fields }: Subject): HTMLE
 }
 
 export function page_tab(scope: Scope, run: Run, page: PageSchema, subjects: Subject[]): Child {
-    return subjects.map((subject) => [
-        subject.title ? h("h2", null, subject.title) : null,
-        h("div", { class: "facts" }, page_facts(page, subject)),
-        h(
-            "div",
-            { class: "page-charts" },
-            page.charts.map((chart) => chart_card(scope, run, chart, subject)),
-        ),
-        page.of === "apps"
-            ? h(
-                  "details",
-                  { class: "card" },
-                  h("summary", null, t().report.all_numbers),
-                  numbers(subject.report, subject.fields, "", ["kind", "units", "flows"]),
-              )
-            : null,
-    ]);
+    return subjects.map((subject) => {
+        const charts = page.charts.map((chart) => chart_card(scope, run, chart, subject)).filter((one) => one !== null);
+        return [
+            subject.title ? h("h2", null, subject.title) : null,
+            h("div", { class: "facts" }, page_facts(page, subject)),
+            h("div", { class: "page-charts" }, charts),
+            page.of === "apps"
+                ? h(
+                      "details",
+                      { class: "card", open: charts.length === 0 },
+                      h("summary", null, t().report.all_numbers),
+                      numbers(subject.report, subject.fields, "", ["kind", "units", "flows"]),
+                  )
+                : null,
+        ];
+    });
 }
