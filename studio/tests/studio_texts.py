@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 LITERALS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
+# Texts in the sources of figures that are gnuplot's, or that a command line alone prints.
+NO_LABEL = r"line(width|color)|dashtype|offset|rotate by|boxxy|labels font|\\n|^set |cannot|temporary|--|unknown kind|-o is|folders, "
 CONVERSION = re.compile(r"%(?:[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:z|ll|l)?[a-zA-Z]|@@)")
 
 
@@ -68,6 +70,10 @@ def values_of(tree, *names):
             yield from values_of(value, *names)
 
 
+def count_words(text):
+    return len(re.findall("[A-Za-z]{2,}", text))
+
+
 def is_sentence(text):
     return text.count(" ") >= 2 and "--set" not in text and not text.startswith("{s:")
 
@@ -78,6 +84,11 @@ def of_sources():
                  *glob.glob("cli/explain/causes/*.c")]:
         yield from texts(path)
     yield from texts("cli/explain/print.c", "*notes_json(")
+    # Figures: labels, notes, and why there is none.
+    for path in glob.glob("cli/plot/*.c"):
+        for text in map(lambda text: text.removeprefix("rocesim plot: "), texts(path)):
+            if count_words(text) >= 3 and not re.search(NO_LABEL, text):
+                yield text
     # Warnings: of scenarios, of results, and of applications, whose reports mark them.
     for path in ["world/construct/planned_transfers.c", "results/run/runner.c",
                  *glob.glob("world/inspect/*.c")]:
@@ -142,7 +153,7 @@ def main():
     catalogue = Catalogue("studio/page/src/i18n/told_zh.json")
     wanted = wanted_of(sys.argv[1])
     missing = sorted(text for text in wanted if not catalogue.has(text))
-    stale = sorted(filter(is_sentence, catalogue.entries.keys() - catalogue.used))
+    stale = sorted(text for text in catalogue.entries.keys() - catalogue.used if count_words(text) >= 3)
     for what, found in (("lacks", missing), ("stale", stale),
                         ("uses a value that there is not", catalogue.wrong())):
         for text in found:

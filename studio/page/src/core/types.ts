@@ -113,6 +113,13 @@ export function settings_of(run: Run): string[] {
     return run.seed === null ? set : [...set, `seed ${run.seed}`];
 }
 
+// Returns the name of a run without the settings behind it, where these are shown beside it.
+export function plain_name(run: Run): string {
+    const at = run.name.lastIndexOf(": ");
+    const settings = run.name.slice(at + 2).split(", ");
+    return at > 0 && settings.every((one) => run.set.includes(one)) ? run.name.slice(0, at) : run.name;
+}
+
 export interface LibraryEntry {
     name: string;
     kind: string;

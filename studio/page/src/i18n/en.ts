@@ -510,6 +510,7 @@ export const en = {
             `runs/${id}/result in the data folder of the studio.`,
         file_help: {
             "scenario.yaml": "the scenario; in the result folder with all defaults filled in",
+            "explain.json": "what slowed the run down, and what may help",
             "summary.json": "totals and statistics of the run",
             "flows.csv": "one row per flow",
             "apps.csv": "one row per value of an application",
@@ -643,7 +644,7 @@ export const en = {
         over_time: "Over time",
         no_series:
             "This run sampled no metrics of its caches. An entry of “series” under “outputs”, such as " +
-            "“{metric: cache.l1_hits, nics: host0}”, samples them.",
+            '“{series: "nic[host0].cache.l1_hits", every: 10us}”, samples them.',
         more: (n: number) => `${plural(n, "more NIC")} with a tiered cache are in summary.json.`,
     },
     report: {

@@ -495,6 +495,7 @@ export const zh: Dictionary = {
             `它位于服务器上 studio 数据文件夹的 runs/${id}/result。`,
         file_help: {
             "scenario.yaml": "场景；结果文件夹中的版本已填入所有默认值",
+            "explain.json": "运行变慢的原因，以及可能有帮助的设置",
             "summary.json": "运行的总计与统计",
             "flows.csv": "每个流一行",
             "apps.csv": "应用的每个数值一行",
@@ -622,7 +623,7 @@ export const zh: Dictionary = {
         link_full: "缓存的一条链路超过 90 % 的时间处于忙碌。",
         over_time: "随时间变化",
         no_series:
-            "本次运行没有采样缓存指标。在 outputs 下加入 “series: [{metric: cache.l1_hits, nics: host0}]” 之类的条目即可采样。",
+            '本次运行没有采样缓存指标。在 observe 下加入 “{series: "nic[host0].cache.l1_hits", every: 10us}” 之类的条目即可采样。',
         more: (n) => `另有 ${n_of(n)} 块带分层缓存的网卡，见 summary.json。`,
     },
     report: {

@@ -50,6 +50,7 @@ export function data_grid(scope: Scope, options: DataGridOptions): Grid {
             help: [told(column.help ?? ""), column.unit].filter(Boolean).join("; "),
             width: column_width(column),
             right: column.type === "number",
+            fixed: column.type === "number", // a number that is cut says nothing
             sortable: true,
             cell: (row) => cell_text(row[index], column),
         })),

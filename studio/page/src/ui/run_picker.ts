@@ -3,7 +3,7 @@
 import { api } from "../core/api";
 import { debounce, fill, h, type Scope } from "../core/dom";
 import { moment } from "../core/format";
-import { settings_of, short_setting, type Run, type Runs } from "../core/types";
+import { plain_name, settings_of, short_setting, type Run, type Runs } from "../core/types";
 import { t } from "../i18n/text";
 import { button, input, sheet } from "./parts";
 
@@ -74,7 +74,7 @@ class Picker implements RunPicker {
             on: { change },
         });
         const about = ` #${run.id} · ${settings_of(run).join(" ")} · ${moment(run.created_ms)}`;
-        const name = h("span", { class: "grow" }, run.name, h("span", { class: "muted small" }, about));
+        const name = h("span", { class: "grow" }, plain_name(run), h("span", { class: "muted small" }, about));
         return h("li", null, h("label", { class: "check" }, check, name));
     }
 
@@ -111,7 +111,7 @@ class Picker implements RunPicker {
 
     private chip(id: number): HTMLElement {
         const run_of = this.known.get(id);
-        const name = run_of?.name ?? `#${id}`;
+        const name = run_of ? plain_name(run_of) : `#${id}`;
         const settings = run_of ? this.own_settings(run_of) : [];
         const leave_out = h(
             "button",

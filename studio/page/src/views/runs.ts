@@ -5,7 +5,7 @@ import { debounce, fill, h, type Child, type Scope } from "../core/dom";
 import { bytes, moment, seconds } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
-import { settings_of, short_setting, type Run, type Runs, type RunState } from "../core/types";
+import { plain_name, settings_of, short_setting, type Run, type Runs, type RunState } from "../core/types";
 import { t, told } from "../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
 import { run_lines } from "./run_lines";
@@ -200,7 +200,7 @@ class RunList {
             });
         const name = (run: Run): Child => [
             state_mark(run),
-            h("a", { href: link("run", run.id), title: run.name, on: { click: stop } }, run.name),
+            h("a", { href: link("run", run.id), title: run.name, on: { click: stop } }, plain_name(run)),
             run.study ? [" ", badge(t().shelf.study, "accent")] : null,
         ];
         const owner = (run: Run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("");

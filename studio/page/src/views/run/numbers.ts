@@ -30,7 +30,7 @@ function unit_text(value: unknown, unit: string | undefined): string {
 export function readable(name: string): string {
     return name
         .replaceAll("_", " ")
-        .replace(/\b(ns|us|ms|ps|gbps)$/, "")
+        .replace(/(?<! per) (ns|us|ms|ps|s|gbps)$/, "")
         .trim();
 }
 
@@ -94,7 +94,7 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
             continue;
         }
         if (is_distribution(value)) {
-            if (value.count !== 0) {
+            if (value.count !== 0 && value.mean !== null) {
                 spread.push([name, value, unit]);
             }
         } else if (is_list_of_objects(value)) {

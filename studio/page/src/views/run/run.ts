@@ -10,7 +10,7 @@ import type { ResultSchema } from "../../core/schema";
 import { session } from "../../core/session";
 import type { Summary } from "../../core/summary";
 import { enter_range } from "../../core/time_range";
-import { settings_of, type Live, type Run, type Runs } from "../../core/types";
+import { plain_name, settings_of, type Live, type Run, type Runs } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { bar, button, field, input, later, link_button, note, sheet, tabs, view_head, type Tab } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
@@ -146,7 +146,7 @@ class RunView {
         const shared = run.shared ? ` · ${t().common.shared}` : "";
         const about = [settings, ` · ${run.owner.name} · ${moment(run.created_ms)}`, shared];
         const notes = run.notes ? h("p", { class: "notes" }, run.notes) : null;
-        fill(this.header, view_head(run.name, h("span", null, state_badge(run), about, notes), ...this.tools()));
+        fill(this.header, view_head(plain_name(run), h("span", null, state_badge(run), about, notes), ...this.tools()));
     }
 
     private progress_text(): string {
