@@ -21,8 +21,9 @@
 
 // In the order in which files are asked whether they are of a format. A server's inside comes last.
 static const import_format_t *const formats[] = {
-    &import_sonic, &import_lldp_json, &import_ibnetdiscover, &import_lldp_table,
-    &import_slurm, &import_nccl,      &import_links,
+    &import_sonic,         &import_lldp_json,  &import_lldp_eos,
+    &import_ibnetdiscover, &import_lldp_table, &import_lldp_text,
+    &import_slurm,         &import_nccl,       &import_links,
 };
 
 typedef struct source {
@@ -187,6 +188,23 @@ static sim_err_t fail_unknown(const source_t *source, world_error_t *error)
     return SIM_ERR_INVALID;
 }
 
+// Returns the text with a first line that is a prompt and a command ("leaf1#show lldp neighbors |
+// json") in blanks, if JSON follows; places in it stay those of the file.
+static const char *without_prompt(world_document_t *document, const char *text)
+{
+    const size_t line = strcspn(text, "\n");
+    const char *const command = strstr(text, "show ");
+    if (command == NULL || command > text + line ||
+        text[line + strspn(text + line, " \t\r\n")] != '{') {
+        return text;
+    }
+    char *const copy = sim_strdup(text);
+    memset(copy, ' ', line);
+    const char *const kept = world_document_text(document, copy);
+    sim_free(copy);
+    return kept;
+}
+
 // Reads the tree of a text that may have one, and finds the format; NULL: it has none of them.
 static sim_err_t find_format(source_t *source, world_document_t *document, const char *text,
                              size_t size, world_error_t *error)
@@ -197,11 +215,12 @@ static sim_err_t find_format(source_t *source, world_document_t *document, const
         .size_bytes = size,
         .document = document,
     };
-    const char *const begin = text + strspn(text, " \t\r\n");
+    const char *const bare = without_prompt(document, text);
+    const char *const begin = bare + strspn(bare, " \t\r\n");
     if (*begin == '{') {
         world_tree_t *tree = NULL;
         const sim_err_t result =
-            world_yaml_parse(document, source->file.name, true, text, size, &tree, error);
+            world_yaml_parse(document, source->file.name, true, bare, size, &tree, error);
         if (result != SIM_OK) {
             return result;
         }

@@ -37,6 +37,8 @@ typedef struct import_format {
 extern const import_format_t import_sonic;
 extern const import_format_t import_lldp_json;
 extern const import_format_t import_lldp_table;
+extern const import_format_t import_lldp_text;
+extern const import_format_t import_lldp_eos;
 extern const import_format_t import_ibnetdiscover;
 extern const import_format_t import_slurm;
 extern const import_format_t import_nccl;

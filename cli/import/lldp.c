@@ -4,7 +4,7 @@
 // lldpcli prints `-f json` with values as members ("chassis": {"leaf1": {...}}) and `-f json0` with
 // lists ("chassis": [{"name": [{"value": "leaf1"}]}]). Neither says whose neighbours they are: that
 // is the prompt before the command, or the name of the file.
-#include "cli/import/format.h"
+#include "cli/import/lldp.h"
 
 #include "kernel/words.h"
 
@@ -27,10 +27,9 @@ static const import_key_t json_keys[] = {
 };
 // clang-format on
 
-// Notes one neighbour.
-static sim_err_t add_neighbour(import_fabric_t *fabric, uint32_t node, const char *port_name,
-                               const char *peer, const char *peer_port, const char *peer_alias,
-                               import_kind_t kind, const world_place_t *place, world_error_t *error)
+sim_err_t import_lldp_add(import_fabric_t *fabric, uint32_t node, const char *port_name,
+                          const char *peer, const char *peer_port, const char *peer_alias,
+                          import_kind_t kind, const world_place_t *place, world_error_t *error)
 {
     const uint32_t number = import_fabric_node(fabric, peer, place);
     import_node_t *const far = &fabric->nodes[number];
@@ -48,23 +47,10 @@ static sim_err_t add_neighbour(import_fabric_t *fabric, uint32_t node, const cha
     return SIM_OK;
 }
 
-// Ports of management have no part in the fabric.
-static bool is_management(const char *port)
+bool import_lldp_is_management(const char *port)
 {
-    return strcmp(port, "eth0") == 0 || strcmp(port, "mgmt0") == 0 ||
-           strcmp(port, "Management0") == 0;
-}
-
-// Returns the node whose neighbours a file has. What other files say about its kind stands.
-static uint32_t local_node(import_fabric_t *fabric, const char *name, import_kind_t kind,
-                           const world_place_t *place)
-{
-    const uint32_t node = import_fabric_node(fabric, name, place);
-    import_node_t *const local = &fabric->nodes[node];
-    if (kind == IMPORT_SWITCH || local->kind == IMPORT_UNKNOWN) {
-        local->kind = kind;
-    }
-    return node;
+    return strcmp(port, "eth0") == 0 || strncmp(port, "mgmt", 4) == 0 ||
+           strncmp(port, "Management", 10) == 0;
 }
 
 // -- show lldp table
@@ -75,20 +61,45 @@ static bool is_table(const import_file_t *file)
     return title != NULL && strstr(title, "RemoteDevice") != NULL;
 }
 
-// Returns the name in a prompt "admin@leaf1:~$ show lldp table" before the table, or NULL.
+// Returns the name in a prompt before a command, or NULL: "admin@leaf1:~$ show lldp table",
+// "leaf1#show lldp neighbors | json".
 static char *name_in_prompt(const import_file_t *file)
 {
-    const char *const command = strstr(file->text, "show lldp");
+    static const char *const commands[] = {"show lldp", "lldpctl", "lldpcli"};
+    const char *command = NULL;
+    for (size_t i = 0; i < SIM_COUNT_OF(commands) && command == NULL; i++) {
+        command = strstr(file->text, commands[i]);
+    }
     const char *begin = command;
     while (begin != NULL && begin > file->text && begin[-1] != '\n') {
         begin--;
     }
     const char *const at = begin != NULL ? strchr(begin, '@') : NULL;
-    if (at == NULL || at > command) {
-        return NULL;
+    const char *const name = at != NULL && at < command ? at + 1 : begin;
+    const size_t size = name != NULL ? strcspn(name, ":~$#> \t\r\n") : 0;
+    return size > 0 && name + size < command ? sim_format("%.*s", (int)size, name) : NULL;
+}
+
+uint32_t import_lldp_local(import_fabric_t *fabric, const import_file_t *file, import_kind_t kind,
+                           const world_place_t *place)
+{
+    char *name = name_in_prompt(file);
+    name = name != NULL ? name : import_name_of_file(file->name);
+    const uint32_t node = import_fabric_node(fabric, name, place);
+    import_node_t *const local = &fabric->nodes[node];
+    if (kind == IMPORT_SWITCH || local->kind == IMPORT_UNKNOWN) {
+        local->kind = kind;
     }
-    const size_t size = strcspn(at + 1, ":~$# \t\r\n");
-    return size > 0 ? sim_format("%.*s", (int)size, at + 1) : NULL;
+    sim_free(name);
+    return node;
+}
+
+void import_lldp_note_keys(import_fabric_t *fabric, const import_format_t *format,
+                           const world_place_t *place)
+{
+    for (size_t k = 0; k < format->key_count; k++) {
+        import_note_key(fabric, format, format->keys[k].table, format->keys[k].field, place);
+    }
 }
 
 #define COLUMNS 5u
@@ -110,23 +121,20 @@ static char *cell(const char *line, size_t size, const size_t begins[COLUMNS + 1
 static sim_err_t take_row(import_fabric_t *fabric, uint32_t node, char *cells[COLUMNS],
                           const world_place_t *place, world_error_t *error)
 {
-    if (cells[0] == NULL || cells[1] == NULL || is_management(cells[0])) {
+    if (cells[0] == NULL || cells[1] == NULL || import_lldp_is_management(cells[0])) {
         return SIM_OK;
     }
     const char *const able = cells[3];
     const bool forwards = able != NULL && (strchr(able, 'B') != NULL || strchr(able, 'R') != NULL);
-    return add_neighbour(fabric, node, cells[0], cells[1], cells[2], cells[4],
-                         forwards ? IMPORT_SWITCH : IMPORT_UNKNOWN, place, error);
+    return import_lldp_add(fabric, node, cells[0], cells[1], cells[2], cells[4],
+                           forwards ? IMPORT_SWITCH : IMPORT_UNKNOWN, place, error);
 }
 
 static sim_err_t read_table(import_fabric_t *fabric, const import_file_t *file,
                             world_error_t *error)
 {
     world_place_t place = {file->name, 1, 1};
-    char *name = name_in_prompt(file);
-    name = name != NULL ? name : import_name_of_file(file->name);
-    const uint32_t node = local_node(fabric, name, IMPORT_SWITCH, &place);
-    sim_free(name);
+    const uint32_t node = import_lldp_local(fabric, file, IMPORT_SWITCH, &place);
     size_t begins[COLUMNS + 1] = {0};
     bool in_table = false;
     sim_err_t result = SIM_OK;
@@ -159,10 +167,7 @@ static sim_err_t read_table(import_fabric_t *fabric, const import_file_t *file,
             sim_free(cells[c]);
         }
     }
-    for (size_t k = 0; k < SIM_COUNT_OF(table_keys); k++) {
-        import_note_key(fabric, &import_lldp_table, table_keys[k].table, table_keys[k].field,
-                        WORLD_FILE(file->name));
-    }
+    import_lldp_note_keys(fabric, &import_lldp_table, WORLD_FILE(file->name));
     return result;
 }
 
@@ -231,8 +236,7 @@ static const char *interface_at(const world_tree_t *list, size_t i, const world_
     return port;
 }
 
-// Returns whether an interface has a name that Linux gives to NICs: eth1, enp3s0f0, ib0.
-static bool is_nic_name(const char *name)
+bool import_lldp_is_nic(const char *name)
 {
     static const char *const words[] = {"en", "ib", "roce", "rdma", "mlx", "hsn", "rail", "bond"};
     for (size_t w = 0; w < SIM_COUNT_OF(words); w++) {
@@ -251,7 +255,7 @@ static bool is_of_host(const world_tree_t *list)
         const world_tree_t *interface = NULL;
         const char *const name = interface_at(list, i, &interface);
         count += name != NULL;
-        if (name != NULL && !is_nic_name(name)) {
+        if (name != NULL && !import_lldp_is_nic(name)) {
             return false;
         }
     }
@@ -273,22 +277,21 @@ static sim_err_t take_interface(import_fabric_t *fabric, uint32_t node, const ch
     if (name == NULL) {
         name = text_of(chassis, "id");
     }
-    if (name == NULL || name[0] == '\0' || (!of_host && is_management(port_name))) {
+    if (name == NULL || name[0] == '\0' || (!of_host && import_lldp_is_management(port_name))) {
         return SIM_OK;
     }
     const world_tree_t *const port = member(interface, "port");
-    return add_neighbour(fabric, node, port_name, name, text_of(port, "id"), text_of(port, "descr"),
-                         forwards(chassis) ? IMPORT_SWITCH : IMPORT_UNKNOWN, place, error);
+    return import_lldp_add(fabric, node, port_name, name, text_of(port, "id"),
+                           text_of(port, "descr"),
+                           forwards(chassis) ? IMPORT_SWITCH : IMPORT_UNKNOWN, place, error);
 }
 
 static sim_err_t read_json(import_fabric_t *fabric, const import_file_t *file, world_error_t *error)
 {
     const world_tree_t *const list = member(world_tree_value(file->json, "lldp"), "interface");
     const bool of_host = is_of_host(list);
-    char *const name = import_name_of_file(file->name);
     const uint32_t node =
-        local_node(fabric, name, of_host ? IMPORT_HOST : IMPORT_SWITCH, &file->json->place);
-    sim_free(name);
+        import_lldp_local(fabric, file, of_host ? IMPORT_HOST : IMPORT_SWITCH, &file->json->place);
     if (of_host) {
         import_note(fabric, IMPORT_ASSUMED, &file->json->place,
                     "a file of neighbours is of a host if its interfaces have names of NICs");
@@ -304,10 +307,7 @@ static sim_err_t read_json(import_fabric_t *fabric, const import_file_t *file, w
                                     &list->entries[i].value->place, error);
         }
     }
-    for (size_t k = 0; k < SIM_COUNT_OF(json_keys); k++) {
-        import_note_key(fabric, &import_lldp_json, json_keys[k].table, json_keys[k].field,
-                        &file->json->place);
-    }
+    import_lldp_note_keys(fabric, &import_lldp_json, &file->json->place);
     return result;
 }
 

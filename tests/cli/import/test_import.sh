@@ -239,6 +239,65 @@ import "$work/table.txt" "$work/spine1.lldp" "$work/leaf2.lldp"
 has '      - switch: [leaf1, spine1, leaf2]'
 has '      - host: [gpu0, gpu1]'
 [ "$(grep -c -- '      - .*--' "$work/got.yaml")" = 4 ] || fail "links of LLDP: $(cat "$work/got.yaml")"
+# Arista's EOS with a prompt, with the output of `detail`, and as a result of eAPI; lldpctl's text.
+cat >"$work/eos.json" <<'END'
+leaf1#show lldp neighbors | json
+{"tablesInserts": 5, "lldpNeighbors": [
+  {"ttl": 120, "neighborDevice": "spine1", "neighborPort": "Ethernet1", "port": "Ethernet4"},
+  {"ttl": 120, "neighborDevice": "gpu0", "neighborPort": "eth1", "port": "Ethernet7"},
+  {"ttl": 120, "neighborDevice": "mgmtsw", "neighborPort": "1", "port": "Management1"}]}
+END
+cat >"$work/spine1.json5" <<'END'
+{"lldpNeighbors": {"Ethernet1": {"lldpNeighborInfo": [{"systemName": "leaf1.dc.example",
+  "systemCapabilities": {"bridge": true, "router": true},
+  "neighborInterfaceInfo": {"interfaceId": "\"Ethernet4\""}}]}, "Ethernet2": {"lldpNeighborInfo": []},
+  "Ethernet3": {"lldpNeighborInfo": [{"systemName": "leaf2", "systemCapabilities": {"bridge": true},
+  "neighborInterfaceInfo": {"interfaceId": "\"x\"", "interfaceId_v2": "swp2"}}]}}}
+END
+cat >"$work/text" <<'END'
+cumulus@leaf2:~$ sudo lldpcli show neighbors
+-------------------------------------------------------------------------------
+LLDP neighbors:
+-------------------------------------------------------------------------------
+Interface:    eth0, via: LLDP, RID: 1, Time: 0 day, 17:38:08
+  Chassis:
+    ChassisID:    mac 08:9e:01:e9:66:5a
+    SysName:      mgmtsw
+  Port:
+    PortID:       ifname swp47
+-------------------------------------------------------------------------------
+Interface:    swp2, via: LLDP, RID: 10, Time: 0 day, 17:08:27
+  Chassis:
+    SysName:      spine1
+    Capability:   Bridge, off
+    Capability:   Router, on
+  Port:
+    PortID:       ifname Ethernet3
+    PortDescr:    Ethernet3
+-------------------------------------------------------------------------------
+Interface:    swp7, alias: to gpu1, via: LLDP, RID: 11, Time: 0 day, 17:08:27
+  Chassis:
+    ChassisID:    mac 00:01:00:00:09:07
+    SysName:      gpu1
+  Port:
+    PortID:       mac 00:01:00:00:09:07
+    PortDescr:    eth1
+END
+import "$work/eos.json" "$work/spine1.json5" "$work/text"
+has '      - switch: [leaf1, spine1, leaf2]'
+has '      - host: [gpu0, gpu1]'
+for link in leaf1--spine1 leaf1--gpu0 spine1--leaf2 leaf2--gpu1; do
+    has "      - $link"
+done
+[ "$(grep -c -- '      - .*--' "$work/got.yaml")" = 4 ] || fail "links of EOS: $(cat "$work/got.yaml")"
+{
+    echo '{"jsonrpc": "2.0", "id": "1", "result": [{},'
+    sed 1d "$work/eos.json"
+    echo ']}'
+} >"$work/leaf9.json"
+import "$work/leaf9.json"
+has '      - leaf9--spine1'
+
 # The configuration of a switch and its neighbours complete each other.
 sed 's/DEVICE_NEIGHBOR/OTHER_&/' "$work/leaf1.json" >"$work/plain.json"
 import "$work/plain.json" "$work/table.txt"
