@@ -23,10 +23,26 @@ typedef enum nic_cache_access { NIC_CACHE_LOAD, NIC_CACHE_DMA } nic_cache_access
 typedef enum nic_cache_path { NIC_CACHE_DIRECT, NIC_CACHE_BATCH } nic_cache_path_t;
 typedef enum nic_cache_saturated { NIC_CACHE_DELAY, NIC_CACHE_DROP } nic_cache_saturated_t;
 typedef enum nic_cache_rule { NIC_CACHE_RULE_DOCUMENT, NIC_CACHE_RULE_SHADOW } nic_cache_rule_t;
+// Where an access goes whose compare-and-swap has failed too often.
+typedef enum nic_cache_fallback {
+    NIC_CACHE_LOCK, // it takes the entry's lock
+    NIC_CACHE_PATH, // the token leaves L1, and the access goes on as one that missed L1
+} nic_cache_fallback_t;
+// What the staging area beside L1 has of a token.
+typedef enum nic_cache_staged {
+    NIC_CACHE_COPIES, // a copy; the token stays in its tier
+    NIC_CACHE_TOKENS, // the token itself, which the directory says is in L1
+} nic_cache_staged_t;
+typedef enum nic_cache_wqes { NIC_CACHE_WQES_APART, NIC_CACHE_WQES_IN_L1 } nic_cache_wqes_t;
+typedef enum nic_cache_core {
+    NIC_CACHE_CORE_OWN,    // the driver has a core that does nothing else
+    NIC_CACHE_CORE_SHARED, // the driver interrupts the first core of the host's program
+} nic_cache_core_t;
 typedef enum nic_cache_answer { NIC_CACHE_TO_NIC, NIC_CACHE_TO_CXL } nic_cache_answer_t;
 
 #define NIC_TABLE_LINE_BYTES 64u // one line of a page table
 #define NIC_TABLE_LINE_PAGES 8u
+#define NIC_CACHE_WQE_ENTRIES 3u // of L1, of a WQE (l1.wqes: entries)
 
 // The config struct of the attributes "nic.cache.".
 typedef struct nic_cache_config {
@@ -44,10 +60,14 @@ typedef struct nic_cache_config {
     sim_time_t l1_latency_ps;
     sim_time_t cas_ps;
     uint64_t cas_retries;
+    nic_cache_fallback_t cas_fallback;
     uint64_t staging_entries;
+    nic_cache_staged_t staged;
+    nic_cache_wqes_t wqes;
     uint64_t doorbells;
     nic_cache_directory_t directory;
     sim_ratio_t directory_load;
+    uint64_t handles;  // 0: the directory is found by type and key
     uint64_t l2_bytes; // 0: there is no L2
     uint64_t l2_other_bytes;
     uint64_t l2_table_bytes;
@@ -62,6 +82,7 @@ typedef struct nic_cache_config {
     nic_cache_answer_t expand_answer;
     bool decompress_on_nic;
     sim_time_t decompress_ps;
+    nic_cache_core_t driver_core;
     sim_time_t driver_ps;
     sim_time_t iommu_ps;
     uint64_t promote_l1;

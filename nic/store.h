@@ -97,7 +97,9 @@ typedef struct nic_store_ops {
 struct nic_store {
     const nic_store_ops_t *ops;
     nic_t *nic;
-    uint32_t user; // number of the queue pair whose work looks objects up; the NIC sets it
+    uint32_t more_kinds; // 1 << nic_store_kind_t: those beside ops->kinds that it answers for;
+                         // create sets them
+    uint32_t user;       // number of the queue pair whose work looks objects up; the NIC sets it
 };
 
 // Stores by name; ends with NULL.

@@ -38,7 +38,8 @@ static const context_t contexts[] = {
            "cache.adaptive.cpu=0.2; cache.adaptive.saturation=0.05; cache.l2.rate=2Gbps; "
            "cache.expand.answer=cxl; cache.batch.saturated=drop; cache.batch.backlog=20ns",
      ZIPF "outstanding=16; shuffle=off"},
-    {"cache.policy=lru; cache.l1.cas=20ns; cache.l1.other-entries=3; cache.l2.bytes=1KiB; "
+    {"cache.policy=lru; cache.l1.cas=20ns; cache.l1.cas-retries=1; cache.l1.other-entries=3; "
+     "cache.l2.bytes=1KiB; "
      "cache.l2.other-bytes=1KiB",
      "tokens=2; direction=both; verb=write; outstanding=32; warm-up=0; operations=2000; "
      "regions=40; bytes=64"},
@@ -55,8 +56,9 @@ static const context_t contexts[] = {
     {SMALL "cache.policy=lru; cache.directory=host; cache.l2.access=dma", ZIPF "outstanding=4"},
 };
 
-// Doorbells need lists of work requests: tests/nic/store/test_cache_told.c.
-static const char *const exceptions[] = {PREFIX "l1.doorbells"};
+// Doorbells need lists of work requests: tests/nic/store/test_cache_told.c. A shared core needs a
+// program: test_cache_core.c.
+static const char *const exceptions[] = {PREFIX "l1.doorbells", PREFIX "driver.core"};
 
 typedef struct change {
     const char *path; // NULL: none

@@ -368,10 +368,25 @@ static const sim_attr_t attrs[] = {
              .default_text = "3", .min_text = "0", .max_text = "1000",
              .help = "number of times that a failed compare-and-swap is tried again before the NIC "
                      "reads the token directory"),
+    SIM_ATTR("nic.cache.l1.cas-fallback", ENUM, nic_config_t, cache.cas_fallback,
+             .default_text = "lock", .choices = "lock|path",
+             .help = "how an access goes on after cas-retries; lock: it takes the entry's lock; "
+                     "path: the token leaves L1, and is fetched from L2 (alone or in a batch) or "
+                     "from the host"),
     SIM_ATTR("nic.cache.l1.staging", COUNT, nic_config_t, cache.staging_entries,
              .default_text = "64", .min_text = "0", .max_text = "1048576",
              .help = "number of entries of the staging area beside L1, which holds copies of "
                      "tokens that are not promoted; for policies with thresholds"),
+    SIM_ATTR("nic.cache.l1.staged", ENUM, nic_config_t, cache.staged,
+             .default_text = "copies", .choices = "copies|tokens",
+             .help = "contents of the staging area; copies: copies of tokens that stay in L2 or "
+                     "with the host; tokens: the tokens themselves, which are in L1 for the "
+                     "directory and go back when others need their places"),
+    SIM_ATTR("nic.cache.l1.wqes", ENUM, nic_config_t, cache.wqes,
+             .default_text = "apart", .choices = "apart|entries",
+             .help = "where the NIC keeps WQEs; apart: in SRAM of their own "
+                     "(nic.detailed.wqe.entries); entries: in L1, 3 entries each, beside the "
+                     "tokens of queue pairs and evicted by the same policy, to L2"),
     SIM_ATTR("nic.cache.l1.doorbells", COUNT, nic_config_t, cache.doorbells,
              .default_text = "256", .min_text = "1", .max_text = "65536",
              .help = "number of Doorbells that L1 holds while the NIC reads their WQEs; a further "
@@ -384,6 +399,11 @@ static const sim_attr_t attrs[] = {
              .default_text = "0.5", .min_text = "0.01", .max_text = "1",
              .help = "used share of the token directory from which on its number of buckets "
                      "doubles; a fuller directory takes more reads for each look-up"),
+    SIM_ATTR("nic.cache.handles", COUNT, nic_config_t, cache.handles,
+             .default_text = "0", .min_text = "0", .max_text = "16777216",
+             .help = "number of entries of an index on the NIC, by which it finds tokens in a "
+                     "table by their 32-bit handles; the driver has the table and L2 a copy; 0: "
+                     "the directory is found by type and key"),
     SIM_ATTR("nic.cache.l2.bytes", BYTES, nic_config_t, cache.l2_bytes,
              .default_text = "16MiB", .min_text = "0", .max_text = "1TiB",
              .help = "size of L2, in CXL memory, for tokens of queue pairs; 0: there is no L2"),
@@ -435,6 +455,11 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.cache.expand.decompress", TIME, nic_config_t, cache.decompress_ps,
              .default_text = "20ns", .min_text = "0ps", .max_text = "1ms",
              .help = "time to compress a context into a token, or to expand it"),
+    SIM_ATTR("nic.cache.driver.core", ENUM, nic_config_t, cache.driver_core,
+             .default_text = "own", .choices = "own|shared",
+             .help = "core on which the driver works; own: a core that does nothing else; "
+                     "shared: it interrupts the first core of the host's program, which loses the "
+                     "time"),
     SIM_ATTR("nic.cache.driver.work", TIME, nic_config_t, cache.driver_ps,
              .default_text = "300ns", .min_text = "0ps", .max_text = "1ms",
              .help = "work of the driver's core for one request of the NIC"),

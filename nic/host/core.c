@@ -199,7 +199,7 @@ void nic__core_notice(nic_core_t *core, sim_time_t seen_ps)
     if (!core->idle) {
         return; // it looks again before it rests
     }
-    const sim_time_t at_ps = poll_at(core, seen_ps);
+    const sim_time_t at_ps = poll_at(core, SIM_MAX(seen_ps, core->taken_ps));
     if (at_ps < core->due_ps) {
         begin_at(core, at_ps);
     }
@@ -209,6 +209,53 @@ void nic_core_wake(nic_core_t *core)
 {
     core->woken = true;
     nic__core_notice(core, core->host->node.sim.now_ps);
+}
+
+// -- drivers that share a core with a program
+
+static nic_core_t *first_core(const nic_host_t *host)
+{
+    nic_core_t *core = host->cores; // the one made last
+    while (core != NULL && core->next != NULL) {
+        core = core->next;
+    }
+    return core;
+}
+
+bool nic_cores_interrupt(nic_t *nic, sim_time_t from_ps, sim_time_t cost_ps)
+{
+    nic_host_t *const host = nic->host;
+    nic_core_t *const core = first_core(host);
+    if (core == NULL) {
+        return false;
+    }
+    from_ps = SIM_MAX(from_ps, host->node.sim.now_ps);
+    const sim_time_t took_ps = cost_ps * host->core_slow_permille / 1000;
+    core->interrupted_ps += took_ps;
+    if (core->step == NULL) {
+        core->free_ps = SIM_MAX(core->free_ps, from_ps) + took_ps;
+    } else if (host->core == core) {
+        core->spent_ps += took_ps;
+    } else if (core->due_ps != SIM_TIME_NEVER && !core->idle) {
+        begin_at(core, core->due_ps + took_ps);
+    } else {
+        core->taken_ps = SIM_MAX(core->taken_ps, from_ps) + took_ps;
+        if (core->due_ps < core->taken_ps) {
+            begin_at(core, poll_at(core, core->taken_ps));
+        }
+    }
+    return true;
+}
+
+uint32_t nic_cores_busy(const nic_t *nic, sim_time_t *busy_ps)
+{
+    uint32_t count = 0;
+    *busy_ps = 0;
+    for (const nic_core_t *core = nic->host->cores; core != NULL; core = core->next) {
+        count++;
+        *busy_ps += core->busy_ps + core->interrupted_ps;
+    }
+    return count;
 }
 
 void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core)

@@ -24,6 +24,8 @@ struct nic_core {
     bool only_polls; // nic_core_only_polls in the running step
     nic_cq_t *cqs;
     sim_time_t busy_ps;
+    sim_time_t taken_ps;       // a driver has it until then
+    sim_time_t interrupted_ps; // time that drivers had it
     uint64_t steps;
     nic_core_t *next;
 };

@@ -7,6 +7,7 @@
 #include "nic/device/rnic/post.h"
 #include "nic/device/rnic/rnic.h"
 #include "nic/device/rnic/send.h"
+#include "nic/device/rnic/store_kinds.h"
 #include "nic/device/rnic/unit.h"
 
 void nic__rnic_wqe_done(nic_qp_t *qp)
@@ -22,6 +23,7 @@ void nic__rnic_wqe_done(nic_qp_t *qp)
         nic__cache_remove_at(cache, slot);
     } else {
         nic_cache_remove(cache, key);
+        nic__store_remove(rnic->nic, NIC_STORE_WQE, nic__wqe_key(qp, index));
     }
 }
 

@@ -41,7 +41,7 @@ void nic__store_create(nic_rnic_t *rnic)
     SIM_CHECKF(rnic->store != NULL, "%s", ops->name);
     rnic->store->ops = ops;
     rnic->store->nic = nic;
-    rnic->answered = rnic->store->ops->kinds;
+    rnic->answered = ops->kinds | rnic->store->more_kinds;
     rnic->asynchronous = ops->asynchronous != NULL && ops->asynchronous(rnic->store);
 }
 

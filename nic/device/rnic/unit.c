@@ -244,6 +244,11 @@ static inline void keep(nic_rnic_t *rnic, const nic_qp_t *qp, uint32_t index, ui
 {
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
     nic_wqe_t *const wqe = nic__device_wqe(qp, index);
+    if (SIM_UNLIKELY((rnic->answered >> NIC_STORE_WQE & 1) != 0)) {
+        wqe->device_slot = 0;
+        nic__store_add(rnic->nic, NIC_STORE_WQE, nic__wqe_key(qp, index));
+        return;
+    }
     wqe->device_slot = (uint16_t)nic__cache_put(rnic->held[NIC_STORE_WQE], set, key);
 }
 

@@ -33,13 +33,17 @@ typedef struct tiered_flight {
     tiered_passenger_t tokens[];
 } tiered_flight_t;
 
-// -- staging area: copies of tokens that stay where they are
+// -- staging area: copies of tokens that stay where they are, or tokens
 
 void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image)
 {
     tiered_partition_t *const part = nic__tiered_part(tiered, token);
     if (part->staging_entries == 0 || token->staging != TIERED_NONE ||
         nic_cell_moving(&token->cell)) {
+        return;
+    }
+    if (part->seats != 0) {
+        nic__tiered_seat(tiered, token);
         return;
     }
     tiered_image_t fetched;

@@ -28,7 +28,8 @@ void nic__tiered_ask(tiered_t *tiered, uint32_t number);
 // along. Returns the time it takes.
 sim_time_t nic__tiered_fetch_now(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
-// Puts an image into the staging area; NULL: what the tier has that owns the token.
+// Puts an image into the staging area; NULL: what the tier has that owns the token. With l1.staged:
+// tokens, it gives the token a seat there.
 void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
 sim_time_t nic__tiered_behind_ps(const tiered_t *tiered); // 0: L2 keeps up
 void nic__tiered_batch_fini(tiered_t *tiered);

@@ -15,6 +15,27 @@ sim_err_t nic_cache_check(const nic_cache_config_t *config, sim_message_t *messa
         return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.pinned",
                               ": %" PRIu64 ", expected fewer than L1 holds", config->pinned);
     }
+    const uint64_t context_entries = config->compression ? 1 : 9;
+    if (config->wqes == NIC_CACHE_WQES_IN_L1 &&
+        config->l1_entries <
+            NIC_CACHE_WQE_ENTRIES + context_entries + config->pinned * context_entries) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.l1.entries",
+                              ": %" PRIu64 ", expected room for a WQE, which takes %u entries "
+                              "(l1.wqes), beside a context and pinned ones",
+                              config->l1_entries, NIC_CACHE_WQE_ENTRIES);
+    }
+    if (config->handles != 0 && config->directory == NIC_CACHE_DIRECTORY_SRAM) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.handles",
+                              ": %" PRIu64 ", expected 0 with directory: sram, where the NIC has "
+                              "every entry",
+                              config->handles);
+    }
+    if (config->staged == NIC_CACHE_TOKENS && config->adaptive &&
+        config->adaptive_rule == NIC_CACHE_RULE_SHADOW) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.l1.staged",
+                              ": tokens, expected copies with adaptive.rule: shadow, which decides "
+                              "for each missing token whether it goes to L1");
+    }
     if (config->batch_max < config->batch_threshold) {
         return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.batch.max",
                               ": %" PRIu64 ", expected batch.threshold, %" PRIu64 ", at least",

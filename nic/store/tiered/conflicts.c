@@ -51,8 +51,10 @@ static void add(tiered_token_t *token, sim_time_t begin_ps, sim_time_t end_ps, b
     token->windows[token->window_count++] = (tiered_change_t){begin_ps, end_ps, rewrites};
 }
 
-sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps)
+sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps,
+                            bool *gave_up)
 {
+    *gave_up = false;
     const sim_time_t cas_ps = tiered->config.cas_ps;
     const sim_time_t begin_ps = tiered->now_ps + after_ps;
     sim_time_t at_ps = begin_ps;
@@ -64,6 +66,11 @@ sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t 
         tiered->counters.cas_failures++;
         at_ps += cas_ps;
         if (tried == tiered->config.cas_retries) {
+            if (tiered->config.cas_fallback == NIC_CACHE_PATH && nic__tiered_may_move(token)) {
+                tiered->counters.cas_fallbacks++;
+                *gave_up = true;
+                return at_ps - begin_ps;
+            }
             // It takes the entry's lock: it comes after all before it, and swaps where the
             // directory can see it.
             tiered->counters.cas_fallbacks++;

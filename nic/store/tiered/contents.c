@@ -87,7 +87,7 @@ static void image_of(const tiered_token_t *token, nic_context_t *context, uint64
         return;
     }
     nic_context_encode(context, image->context);
-    image->entry.token_id = nic_handle((nic_token_type_t)token->type, token->index);
+    image->entry.token_id = nic__tiered_handle(token);
     sim_put_le64(nic_l1_word(&image->entry), word);
     image->entry.metadata = 0;
 }

@@ -6,12 +6,14 @@
 // begins, as everything in the detailed NIC: what queues at that moment is waited for, and the
 // latencies of the steps behind each other are added.
 #include "nic/store/tiered/cost.h"
+#include "nic/core.h"
 #include "nic/store/tiered/driver/orders.h"
 #include "nic/store/tiered/object.h"
 #include "nic/store/tiered/rules/cluster.h"
 #include "nic/store/tiered/tiered.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #define LINE_BYTES 64u // of CXL memory
 #define MAILBOX_BYTES 64u
@@ -75,20 +77,67 @@ sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes)
 
 // -- the directory: on the NIC, in L2, or with the host
 
-static sim_time_t read_buckets(tiered_t *tiered, uint32_t count)
+static sim_time_t read_lines(tiered_t *tiered, uint32_t count)
 {
     tiered->counters.directory_lines += count;
     if (tiered->directory_on_nic) {
         return tiered->config.l1_latency_ps;
     }
+    static_assert(NIC_HANDLE_LINE_BYTES == NIC_DIRECTORY_BUCKET_BYTES, "both are lines");
     const uint64_t bytes = (uint64_t)count * NIC_DIRECTORY_BUCKET_BYTES;
     return tiered->directory_in_cxl ? nic__tiered_cxl_read(tiered, bytes)
                                     : nic__tiered_dma_read(tiered, bytes);
 }
 
+static int by_line(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a;
+    const uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+// Returns the number of different lines in which entries lie that the index on the NIC lacks, and
+// takes these entries in.
+static uint32_t far_lines(tiered_t *tiered, const uint32_t *tokens, uint32_t count)
+{
+    uint64_t *const lines = sim_alloc_array(count, sizeof(*lines));
+    uint32_t far = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const tiered_token_t *const token = &tiered->tokens[tokens[i]];
+        const uint32_t handle = nic__tiered_handle(token);
+        if (!token->live) {
+            lines[far++] = nic_handles_line(handle); // a line says that it is gone
+            continue;
+        }
+        SIM_CHECK(nic_handles_find(&tiered->handles, handle) == tokens[i]);
+        if (nic_cache_insert(&tiered->handle_index, (uint64_t)handle + 1)) {
+            tiered->counters.handle_hits++;
+        } else {
+            lines[far++] = nic_handles_line(handle);
+        }
+    }
+    qsort(lines, far, sizeof(*lines), by_line);
+    uint32_t different = 0;
+    for (uint32_t i = 0; i < far; i++) {
+        different += i == 0 || lines[i] != lines[i - 1];
+    }
+    sim_free(lines);
+    return different;
+}
+
+// Looks tokens up by their handles, in the index on the NIC first.
+static sim_time_t read_handles(tiered_t *tiered, const uint32_t *tokens, uint32_t count)
+{
+    const uint32_t lines = far_lines(tiered, tokens, count);
+    return tiered->config.l1_latency_ps + (lines != 0 ? read_lines(tiered, lines) : 0);
+}
+
 sim_time_t nic__tiered_read_directory(tiered_t *tiered, const uint32_t *tokens, uint32_t count)
 {
     tiered->counters.directory_reads += count;
+    if (nic__tiered_by_handle(tiered)) {
+        return read_handles(tiered, tokens, count);
+    }
     sim_time_t took_ps = 0;
     uint32_t reading = count;
     for (uint32_t step = 1; reading != 0; step++) {
@@ -103,7 +152,7 @@ sim_time_t nic__tiered_read_directory(tiered_t *tiered, const uint32_t *tokens, 
             }
             reading += reads >= step;
         }
-        took_ps += reading != 0 ? read_buckets(tiered, reading) : 0;
+        took_ps += reading != 0 ? read_lines(tiered, reading) : 0;
     }
     return took_ps;
 }
@@ -116,23 +165,44 @@ void nic__tiered_write_directory(tiered_t *tiered)
     tiered->counters.directory_writes++;
     if (tiered->directory_in_cxl) {
         (void)nic__tiered_cxl_write(tiered, sizeof(nic_directory_entry_t));
-    } else if (!tiered->directory_on_nic) {
+    }
+    // The table of handles is the driver's, whatever has copies of it.
+    const bool with_host = !tiered->directory_in_cxl && !tiered->directory_on_nic;
+    if (with_host || nic__tiered_by_handle(tiered)) {
         (void)nic__tiered_dma_write(tiered, sizeof(nic_directory_entry_t));
     }
 }
 
-void nic__tiered_copy_directory(tiered_t *tiered, uint32_t buckets)
+void nic__tiered_copy_directory(tiered_t *tiered, uint32_t lines)
 {
     if (tiered->now_ps == 0) {
         return;
     }
     tiered->counters.directory_growths++;
     if (tiered->directory_in_cxl) {
-        (void)nic__tiered_cxl_write(tiered, (uint64_t)buckets * NIC_DIRECTORY_BUCKET_BYTES);
+        (void)nic__tiered_cxl_write(tiered, (uint64_t)lines * NIC_DIRECTORY_BUCKET_BYTES);
     }
 }
 
 // -- the driver: one core that serves urgent requests before those in the background
+
+void nic__tiered_drive_on_core(tiered_t *tiered, sim_time_t from_ps, sim_time_t work_ps)
+{
+    if (tiered->config.driver_core == NIC_CACHE_CORE_SHARED) {
+        tiered->shares_core = nic_cores_interrupt(tiered->store.nic, from_ps, work_ps);
+    }
+}
+
+uint32_t nic__tiered_cores(const tiered_t *tiered, sim_time_t *busy_ps)
+{
+    const uint32_t cores = nic_cores_busy(tiered->store.nic, busy_ps);
+    if (tiered->shares_core) {
+        return cores;
+    }
+    *busy_ps +=
+        tiered->driver.busy_ps[NIC_SERVER_URGENT] + tiered->driver.busy_ps[NIC_SERVER_BACKGROUND];
+    return cores + 1;
+}
 
 sim_time_t nic__tiered_mailbox(tiered_t *tiered)
 {
@@ -243,6 +313,7 @@ sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token)
     const sim_time_t mailbox_ps = nic__tiered_mailbox(tiered);
     nic__tiered_drive(tiered);
     const sim_time_t wait_ps = nic_server_urgent(&tiered->driver, tiered->now_ps, work_ps);
+    nic__tiered_drive_on_core(tiered, tiered->now_ps + wait_ps, work_ps);
     const sim_time_t answer_ps =
         nic__tiered_answer(tiered, (nic_token_type_t)token->type, &number, 1, false);
     nic__tiered_note_expand(tiered, token);

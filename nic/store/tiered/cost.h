@@ -17,12 +17,18 @@ typedef struct tiered_cxl {
 
 sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes);
-// Looks tokens up in the directory, all at a time: each reads one bucket after the other.
+// Looks tokens up in the directory, all at a time: each reads one bucket after the other, or its
+// line of the table of handles.
 sim_time_t nic__tiered_read_directory(tiered_t *tiered, const uint32_t *tokens, uint32_t count);
 // Writes a changed entry of the directory; nobody waits for it.
 void nic__tiered_write_directory(tiered_t *tiered);
-// Copies the directory into `buckets` buckets.
-void nic__tiered_copy_directory(tiered_t *tiered, uint32_t buckets);
+// Copies the directory, or the table of handles of one type, into `lines` lines.
+void nic__tiered_copy_directory(tiered_t *tiered, uint32_t lines);
+// Charges the driver's work to the core that it shares with the host's program (driver.core).
+void nic__tiered_drive_on_core(tiered_t *tiered, sim_time_t from_ps, sim_time_t work_ps);
+// Returns the number of cores of the host, the driver's own included. *busy_ps is the time that all
+// of them together have worked.
+uint32_t nic__tiered_cores(const tiered_t *tiered, sim_time_t *busy_ps);
 // Writes a request to the driver's mailbox.
 sim_time_t nic__tiered_mailbox(tiered_t *tiered);
 // Returns how long the driver's core works on a request for `count` tokens like this one.

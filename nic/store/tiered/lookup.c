@@ -26,7 +26,8 @@
 typedef struct serving {
     tiered_path_t path;
     sim_time_t took_ps;
-    bool late; // its order to the driver says how long it takes
+    bool late;    // its order to the driver says how long it takes
+    bool gave_up; // it lost too many swaps: the token leaves L1, and is fetched again
 } serving_t;
 
 // Loads one token from L2, after a look-up in the directory. Returns the time it takes.
@@ -44,7 +45,7 @@ static serving_t order_context(tiered_t *tiered, const tiered_token_t *token, si
     before_ps += nic__tiered_mailbox(tiered);
     nic__tiered_order(tiered, TIERED_ORDER_CONTEXT, &number, 1, before_ps, true);
     const sim_time_t here_ps = nic__tiered_here_ps(tiered, token);
-    return (serving_t){TIERED_EXPAND, here_ps - tiered->now_ps, true};
+    return (serving_t){TIERED_EXPAND, here_ps - tiered->now_ps, true, false};
 }
 
 // `patient`: only the queue pair waits, so that an expand may be done in the background.
@@ -52,19 +53,20 @@ static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t la
 {
     const sim_time_t l1_ps = tiered->config.l1_latency_ps;
     if (layer == NIC_LAYER_L1) {
+        bool gave_up = false;
         const sim_time_t swap_ps =
-            token->type == NIC_TOKEN_QP ? nic__tiered_swap(tiered, token, l1_ps) : 0;
-        return (serving_t){TIERED_L1, l1_ps + swap_ps, false};
+            token->type == NIC_TOKEN_QP ? nic__tiered_swap(tiered, token, l1_ps, &gave_up) : 0;
+        return (serving_t){TIERED_L1, l1_ps + swap_ps, false, gave_up};
     }
     if (layer == NIC_LAYER_L2) {
-        return (serving_t){TIERED_L2, load(tiered, token), false};
+        return (serving_t){TIERED_L2, load(tiered, token), false, false};
     }
     const uint32_t number = nic__tiered_number(tiered, token);
     const sim_time_t before_ps = l1_ps + nic__tiered_read_directory(tiered, &number, 1);
     if (patient && token->order == TIERED_NONE) {
         return order_context(tiered, token, before_ps);
     }
-    return (serving_t){TIERED_EXPAND, before_ps + nic__tiered_expand(tiered, token), false};
+    return (serving_t){TIERED_EXPAND, before_ps + nic__tiered_expand(tiered, token), false, false};
 }
 
 // Serves an access to a token that is moving: it waits for the end of the move.
@@ -83,7 +85,7 @@ static serving_t serve_after_move(tiered_t *tiered, tiered_token_t *token, bool 
 // has read: if that has changed, it reads again, from where the token is then.
 static serving_t serve_and_validate(tiered_t *tiered, tiered_token_t *token, bool patient)
 {
-    serving_t all = {TIERED_L1, 0, false};
+    serving_t all = {TIERED_L1, 0, false, false};
     for (;;) {
         const sim_time_t begin_ps = tiered->now_ps + all.took_ps;
         const nic_cell_view_t view = nic__tiered_view_at(tiered, token, begin_ps);
@@ -91,19 +93,54 @@ static serving_t serve_and_validate(tiered_t *tiered, tiered_token_t *token, boo
         all.took_ps += serving.took_ps;
         all.path = SIM_MAX(serving.path, all.path);
         all.late = serving.late;
+        all.gave_up = serving.gave_up;
         const nic_cell_view_t now =
             nic__tiered_view_at(tiered, token, tiered->now_ps + all.took_ps);
         // A swap in L1 has met the driver's rewrites already.
         const bool valid =
             serving.path == TIERED_L1 ? now.layer == view.layer : now.version == view.version;
-        if (valid || serving.late) {
+        if (valid || serving.late || serving.gave_up) {
             return all;
         }
         tiered->counters.version_retries++;
     }
 }
 
-static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
+// Adds a token of L2 to the miss queue, if the caller can wait. A policy that admits every token
+// gives it a place in L1 now; only its data arrive later.
+static bool joins_batch(tiered_t *tiered, const tiered_token_t *token,
+                        const nic_store_lookup_t *lookup)
+{
+    const bool other = token->type != NIC_TOKEN_QP;
+    if ((!other && !lookup->can_wait) || nic__tiered_part(tiered, token)->path != NIC_CACHE_BATCH) {
+        return false;
+    }
+    return token->queued || (token->cell.state == NIC_TOKEN_IN_L2 && token->staging == TIERED_NONE);
+}
+
+// Takes a token whose swaps failed out of L1 or the staging area. The access goes on as one that
+// has missed: it joins a batch, loads the token from L2, or requests it from the driver.
+static serving_t fall_back(tiered_t *tiered, tiered_token_t *token,
+                           const nic_store_lookup_t *lookup, bool patient, sim_time_t spent_ps)
+{
+    if (token->staging != TIERED_NONE) {
+        nic__tiered_unstage(tiered, token);
+    } else {
+        const uint32_t to = nic__tiered_has_l2(tiered, token) ? NIC_LAYER_L2 : NIC_LAYER_L3;
+        spent_ps += nic__tiered_write_back(tiered, token, to);
+        nic__tiered_move_now(tiered, token, to, spent_ps);
+    }
+    if (joins_batch(tiered, token, lookup)) {
+        return (serving_t){TIERED_L2, spent_ps, false, true};
+    }
+    serving_t serving = serve_from(tiered, token, token->cell.entry.layer, patient);
+    serving.took_ps += serving.late ? 0 : spent_ps;
+    return serving;
+}
+
+// Serves an access. If the answer has gave_up, the caller adds the token to the miss queue.
+static serving_t serve(tiered_t *tiered, tiered_token_t *token, const nic_store_lookup_t *lookup,
+                       bool patient)
 {
     const sim_time_t now_ps = tiered->now_ps;
     serving_t serving;
@@ -124,7 +161,11 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
         serving = nic_cell_enter(&token->cell, waits, &view)
                       ? serve_and_validate(tiered, token, patient)
                       : serve_after_move(tiered, token, patient);
+        tiered->counters.staging_hits += token->seat != TIERED_NONE;
         right = nic__tiered_fetch(tiered, token, &image);
+    }
+    if (serving.gave_up) {
+        serving = fall_back(tiered, token, lookup, patient, serving.took_ps);
     }
     if (!right) { // what L2 gave was corrupt, so the host is asked
         serving.took_ps += nic__tiered_expand(tiered, token);
@@ -179,6 +220,7 @@ static void begin_counting(tiered_t *tiered)
 {
     tiered->counted_from_ps = tiered->now_ps;
     tiered->recorded_from = tiered->recorded_count;
+    (void)nic__tiered_cores(tiered, &tiered->cores_busy_from_ps);
     if (tiered->count_from == 0) {
         return; // there was no warm-up: what came before the first access counts
     }
@@ -191,6 +233,8 @@ static void begin_counting(tiered_t *tiered)
     nic_histogram_clear(&tiered->move_times);
     nic_histogram_clear(&tiered->met);
     nic_server_clear_statistics(&tiered->driver);
+    (void)nic__tiered_cores(tiered, &tiered->cores_busy_from_ps);
+    tiered->cores_busy_at_adaptation_ps = tiered->cores_busy_from_ps;
     tiered->driver_busy_at_adaptation_ps = 0;
     tiered->cxl.read_bytes = 0;
     tiered->cxl.write_bytes = 0;
@@ -207,18 +251,6 @@ static void note_access(tiered_t *tiered, uint32_t number)
         SIM_GROW(tiered->recorded, tiered->recorded_count, &tiered->recorded_capacity);
         tiered->recorded[tiered->recorded_count++] = number;
     }
-}
-
-// Adds a token of L2 to the miss queue, if the caller can wait. A policy that admits every token
-// gives it a place in L1 now; only its data arrive later.
-static bool joins_batch(tiered_t *tiered, const tiered_token_t *token,
-                        const nic_store_lookup_t *lookup)
-{
-    const bool other = token->type != NIC_TOKEN_QP;
-    if ((!other && !lookup->can_wait) || nic__tiered_part(tiered, token)->path != NIC_CACHE_BATCH) {
-        return false;
-    }
-    return token->queued || (token->cell.state == NIC_TOKEN_IN_L2 && token->staging == TIERED_NONE);
 }
 
 static void trace(const tiered_t *tiered, const tiered_token_t *token, tiered_path_t path,
@@ -297,13 +329,45 @@ static void refuse(tiered_t *tiered, tiered_token_t *token, nic_store_lookup_t *
     note_fault(tiered, nic__tiered_kind(token), token->object);
 }
 
+// Serves a lookup that does not join a batch at once.
+static void answer(tiered_t *tiered, tiered_token_t *token, nic_store_lookup_t *lookup,
+                   bool counted)
+{
+    const bool patient = token->type == NIC_TOKEN_QP && lookup->begins && !lookup->urgent;
+    const bool met = counted && token->staging == TIERED_NONE && nic_cell_moving(&token->cell);
+    const serving_t serving = serve(tiered, token, lookup, patient);
+    const sim_time_t end_ps = tiered->now_ps + serving.took_ps;
+    if (serving.gave_up) {
+        lookup->ready_ps = nic__later(lookup->ready_ps, end_ps);
+        join_batch(tiered, token, lookup);
+        return;
+    }
+    count_path(tiered, token, lookup, serving.path);
+    trace(tiered, token, serving.path, serving.took_ps);
+    if (counted && !serving.late) {
+        count_time(tiered, serving.path, serving.took_ps);
+        if (met) {
+            nic_histogram_add(&tiered->met, serving.took_ps);
+        }
+    }
+    lookup->ready_ps = nic__later(lookup->ready_ps, end_ps);
+    if (serving.path != TIERED_L1 && !serving.late) {
+        token->here_ps = nic__later(token->here_ps, end_ps);
+    }
+}
+
 static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
-    const nic_token_type_t type = nic__tiered_type_of(lookup->kind);
     nic__tiered_move_time_on(tiered, lookup->at_ps);
     nic__tiered_catch_up(tiered);
     tiered->cxl.own_ps = 0;
+    if (lookup->kind == NIC_STORE_WQE) {
+        lookup->ready_ps =
+            nic__later(lookup->ready_ps, nic__tiered_look_up_wqe(tiered, lookup->key));
+        return;
+    }
+    const nic_token_type_t type = nic__tiered_type_of(lookup->kind);
     uint32_t number = nic__tiered_find(tiered, type, lookup->key);
     if (number == TIERED_NONE) {
         if (type == NIC_TOKEN_QP) {
@@ -323,21 +387,7 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     if (joins_batch(tiered, token, lookup)) {
         join_batch(tiered, token, lookup);
     } else {
-        const bool patient = type == NIC_TOKEN_QP && lookup->begins && !lookup->urgent;
-        const bool met = counted && token->staging == TIERED_NONE && nic_cell_moving(&token->cell);
-        const serving_t serving = serve(tiered, token, patient);
-        count_path(tiered, token, lookup, serving.path);
-        trace(tiered, token, serving.path, serving.took_ps);
-        if (counted && !serving.late) {
-            count_time(tiered, serving.path, serving.took_ps);
-            if (met) {
-                nic_histogram_add(&tiered->met, serving.took_ps);
-            }
-        }
-        lookup->ready_ps = nic__later(lookup->ready_ps, tiered->now_ps + serving.took_ps);
-        if (serving.path != TIERED_L1 && !serving.late) {
-            token->here_ps = nic__later(token->here_ps, tiered->now_ps + serving.took_ps);
-        }
+        answer(tiered, token, lookup, counted);
     }
     if (counted || type != NIC_TOKEN_QP || !nic__tiered_in_l1(token)) {
         nic__tiered_after_access(tiered, token, counted || type != NIC_TOKEN_QP);
@@ -351,8 +401,6 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
 }
 
 // -- what else is kept: page tables, WQEs that L1 has no room for, Doorbells
-
-#define WQE_BYTES 64u
 
 static sim_time_t tiered_fetch(nic_store_t *store, nic_store_kind_t kind, uint64_t key,
                                sim_time_t at_ps)
@@ -370,8 +418,7 @@ static sim_time_t tiered_fetch(nic_store_t *store, nic_store_kind_t kind, uint64
     if (table) {
         return nic__tiered_read_table(tiered, key);
     }
-    tiered->counters.wqe_reads++;
-    return tiered->now_ps + nic__tiered_cxl_read(tiered, WQE_BYTES);
+    return nic__tiered_read_wqe(tiered);
 }
 
 // Returns when the context of a queue pair is on the NIC, as far as that is known.
@@ -402,6 +449,8 @@ static sim_time_t tiered_hold_doorbell(nic_store_t *store, sim_time_t at_ps, sim
 }
 
 // -- life
+
+#define HANDLE_WAYS 8u
 
 static nic_store_t *tiered_create(const nic_store_place_t *place)
 {
@@ -434,7 +483,11 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     }
     tiered->heats = sim_alloc_array(TIERED_HEATS, sizeof(*tiered->heats));
     nic_directory_init(&tiered->directory, config->directory_load);
+    if (nic__tiered_by_handle(tiered)) {
+        nic_cache_init(&tiered->handle_index, config->handles, HANDLE_WAYS, false, place->seed);
+    }
     nic__tiered_parts_init(tiered, place->seed);
+    nic__tiered_wqes_init(tiered);
     nic__tiered_shadows_init(tiered, place->seed);
     nic__tiered_table_init(tiered, place->seed);
     nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
@@ -446,6 +499,7 @@ static void tiered_destroy(nic_store_t *store)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
     nic__tiered_shadows_fini(tiered);
+    nic__tiered_wqes_fini(tiered);
     nic__tiered_parts_fini(tiered);
     nic__tiered_batch_fini(tiered);
     nic__tiered_table_fini(tiered);
@@ -468,6 +522,8 @@ static void tiered_destroy(nic_store_t *store)
     sim_free(tiered->tokens);
     sim_free(tiered->freed);
     nic_directory_fini(&tiered->directory);
+    nic_handles_fini(&tiered->handles);
+    nic_cache_fini(&tiered->handle_index);
     sim_free(tiered->moves);
     for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
         sim_free(tiered->pools[type].free);
@@ -495,19 +551,24 @@ static const char *wrong_with(const tiered_t *tiered, const tiered_token_t *toke
         part->pages[token->type].owner[entry->token_offset] != number) {
         return "directory and L2 differ";
     }
-    if (token->staging != TIERED_NONE && part->staging[token->staging] != number) {
+    if ((token->staging != TIERED_NONE && part->staging[token->staging] != number) ||
+        (token->seat != TIERED_NONE &&
+         (part->staging[token->seat] != number || token->l1_slot != part->slots + token->seat))) {
         return "directory and staging area differ";
     }
     const bool hot = nic_context_hot_offset((nic_token_type_t)token->type) != UINT32_MAX;
     if (hot && nic__tiered_newest_word(tiered, token) != token->contents) {
         return "a write is lost";
     }
+    if (nic__tiered_by_handle(tiered) &&
+        nic_handles_find(&tiered->handles, nic__tiered_handle(token)) != number) {
+        return "its handle is another token's";
+    }
     if (nic_cell_moving(&token->cell) != (token->move != TIERED_NONE)) {
         return "it moves without a move";
     }
     if (entry->layer == NIC_LAYER_L1 &&
-        part->entries[token->l1_slot].token_id !=
-            nic_handle((nic_token_type_t)token->type, token->index)) {
+        part->entries[token->l1_slot].token_id != nic__tiered_handle(token)) {
         return "its entry in L1 is another token's";
     }
     return NULL;
@@ -531,6 +592,10 @@ static bool tiered_check(const nic_store_t *store, sim_message_t *message)
         in_l1[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == NIC_LAYER_L1;
         in_l2[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == NIC_LAYER_L2;
     }
+    if (!nic__tiered_wqes_check(tiered)) {
+        (void)sim_fail(message, SIM_ERR_STATE, "the WQEs in L1 do not add up");
+        return false;
+    }
     if (!nic_directory_check(&tiered->directory)) {
         (void)sim_fail(message, SIM_ERR_STATE, "the directory's buckets do not add up");
         return false;
@@ -546,8 +611,8 @@ static bool tiered_check(const nic_store_t *store, sim_message_t *message)
             }
             slots += pages->used_slots;
         }
-        if (part->slots_used != in_l1[p] || part->units_used > part->units ||
-            part->free_count + part->slots_used != part->slots || slots != in_l2[p] ||
+        if (part->slots_used + part->seats_used != in_l1[p] || part->units_used > part->units ||
+            part->free_count + part->slots_used + part->wqes != part->slots || slots != in_l2[p] ||
             part->l2_used_bytes > part->l2_bytes) {
             (void)sim_fail(message, SIM_ERR_STATE, "tiers of partition %u do not add up", p);
             return false;

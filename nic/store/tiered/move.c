@@ -169,11 +169,21 @@ uint64_t nic__tiered_count(tiered_t *tiered, tiered_token_t *token)
 static void promote(tiered_t *tiered, tiered_token_t *token)
 {
     const uint64_t count = nic__tiered_count(tiered, token);
-    if (!nic__tiered_may_move(token) || token->cell.entry.layer == NIC_LAYER_L1 ||
-        nic__tiered_denied(tiered, token)) {
+    const bool seated = token->seat != TIERED_NONE;
+    if (!nic__tiered_may_move(token) || nic__tiered_denied(tiered, token) ||
+        (token->cell.entry.layer == NIC_LAYER_L1 && !seated)) {
         return;
     }
     const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (seated) {
+        if (count >= part->promote_l1 && nic__tiered_is_hotter(tiered, token, count)) {
+            nic__tiered_settle(tiered, token);
+        } else if (count >= part->promote_l2 && token->home == NIC_LAYER_L3) {
+            token->home = NIC_LAYER_L2;
+            nic__tiered_promote_to_l2(tiered, token);
+        }
+        return;
+    }
     if (count >= part->promote_l1 && promote_to_l1(tiered, token, count)) {
         return;
     }
@@ -205,8 +215,10 @@ static void count_access(tiered_t *tiered, tiered_token_t *token)
         nic_shadows_use(nic__tiered_part(tiered, token)->shadows, nic__tiered_number(tiered, token),
                         nic__tiered_count(tiered, token));
     }
-    if (token->cell.entry.layer == NIC_LAYER_L1 &&
-        (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
+    if (token->cell.entry.layer == NIC_LAYER_L1) {
+        if (!nic__tiered_ranked(token)) {
+            return;
+        }
         const tiered_partition_t *const part = nic__tiered_part(tiered, token);
         part->policy->use(part->ranks, token->l1_slot, uses);
     } else if (token->cell.entry.layer == NIC_LAYER_L2) {
@@ -297,7 +309,7 @@ static void age(tiered_t *tiered)
             continue;
         }
         tiered->counters.agings++;
-        for (uint32_t slot = 0; slot < part->slots; slot++) {
+        for (uint32_t slot = 0; slot < part->slots + part->seats; slot++) {
             if (part->held[slot] != TIERED_NONE) {
                 part->entries[slot].freq >>= 1;
             }

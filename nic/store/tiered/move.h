@@ -30,8 +30,10 @@ void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_end_move_at(tiered_t *tiered, const tiered_token_t *token, sim_time_t end_ps);
 
 // Swaps the hot word of an entry after after_ps, again for each change that it meets, at most
-// cas-retries times before it takes the lock. Returns the time from then on.
-sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
+// cas-retries times before it takes the lock, or gives up (l1.cas-fallback: path). Returns the time
+// from then on.
+sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps,
+                            bool *gave_up);
 // Books the driver's rewrite of state or rights, which takes took_ps from now on; again for each
 // change that it meets.
 void nic__tiered_rewrite_takes(tiered_t *tiered, tiered_token_t *token, sim_time_t took_ps);

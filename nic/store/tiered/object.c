@@ -7,6 +7,7 @@
 #include "nic/store/tiered/move.h"
 #include "nic/store/tiered/tiered.h"
 #include "nic/store/tiered/tiers/place.h"
+#include "nic/store/tiered/tiers/wqes.h"
 
 #include <string.h>
 
@@ -161,6 +162,7 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
         .live = true,
         .l1_slot = TIERED_NONE,
         .staging = TIERED_NONE,
+        .seat = TIERED_NONE,
         .move = TIERED_NONE,
         .order = TIERED_NONE,
         .index = take_index(&tiered->pools[type]),
@@ -174,8 +176,10 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
         token->cell.entry.flags |= NIC_DIRECTORY_UNCOMPRESSED;
         tiered->uncompressed++;
     }
-    const uint32_t grown =
-        nic_directory_put(&tiered->directory, nic_directory_name(type, key), number);
+    uint32_t grown = nic_directory_put(&tiered->directory, nic_directory_name(type, key), number);
+    if (nic__tiered_by_handle(tiered)) {
+        grown = nic_handles_put(&tiered->handles, nic__tiered_handle(token), number);
+    }
     if (grown != 0) {
         nic__tiered_copy_directory(tiered, grown);
     }
@@ -195,6 +199,10 @@ void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
     nic__tiered_move_time_on(tiered, tiered->node->now_ps);
+    if (kind == NIC_STORE_WQE) {
+        nic__tiered_put_wqe(tiered, key);
+        return;
+    }
     const nic_token_type_t type = nic__tiered_type_of(kind);
     SIM_CHECK(nic__tiered_find(tiered, type, key) == TIERED_NONE);
     (void)nic__tiered_make(tiered, type, key);
@@ -203,6 +211,10 @@ void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
 void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
+    if (kind == NIC_STORE_WQE) {
+        nic__tiered_drop_wqe(tiered, key);
+        return;
+    }
     const nic_token_type_t type = nic__tiered_type_of(kind);
     const uint32_t number = nic__tiered_find(tiered, type, key);
     if (number == TIERED_NONE) {
@@ -220,6 +232,10 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     }
     nic__tiered_leave(tiered, token);
     nic_directory_remove(&tiered->directory, nic_directory_name(type, key));
+    if (nic__tiered_by_handle(tiered)) {
+        nic_handles_remove(&tiered->handles, nic__tiered_handle(token));
+        nic_cache_remove(&tiered->handle_index, (uint64_t)nic__tiered_handle(token) + 1);
+    }
     tiered->type_live[type]--;
     give_index(&tiered->pools[type], token->index);
     tiered->uncompressed -= !token->compressed;
@@ -255,8 +271,8 @@ static void reset_staging(tiered_t *tiered, tiered_partition_t *part)
 {
     for (uint32_t i = 0; i < part->staging_entries; i++) {
         const uint32_t number = part->staging[i];
-        if (number == TIERED_NONE) {
-            continue;
+        if (number == TIERED_NONE || tiered->tokens[number].seat != TIERED_NONE) {
+            continue; // a token with a seat is lost as others in L1
         }
         tiered_token_t *const token = &tiered->tokens[number];
         if (token->staged_dirty) {

@@ -53,8 +53,10 @@ typedef struct tiered_token {
     uint32_t window_capacity;
     uint32_t pending; // writes of accesses that wait for the end of its move
     uint32_t l1_slot; // TIERED_NONE: none
-    uint32_t staging; // place in the staging area; TIERED_NONE: none
-    uint32_t newer;   // in L2, by last use
+    uint32_t staging; // place of its copy in the staging area; TIERED_NONE: none
+    uint32_t seat;  // place in the staging area that it owns (l1.staged: tokens); TIERED_NONE: none
+    uint8_t home;   // nic_layer_t that it left for its seat
+    uint32_t newer; // in L2, by last use
     uint32_t older;
     uint32_t move;   // in the heap of moves; TIERED_NONE: none
     uint32_t order;  // that the driver has not taken up yet; TIERED_NONE: none
@@ -91,9 +93,18 @@ static inline uint32_t nic__tiered_bytes(const tiered_token_t *token)
     return nic__tiered_slot_bytes((nic_token_type_t)token->type, token->compressed);
 }
 
+static inline uint32_t nic__tiered_handle(const tiered_token_t *token)
+{
+    return nic_handle((nic_token_type_t)token->type, token->index);
+}
 static inline bool nic__tiered_in_l1(const tiered_token_t *token)
 {
     return token->cell.state == NIC_TOKEN_IN_L1;
+}
+// Returns whether the policy of L1 may evict a token that is there.
+static inline bool nic__tiered_ranked(const tiered_token_t *token)
+{
+    return (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0 && token->seat == TIERED_NONE;
 }
 static inline bool nic__tiered_in_l1_slot(const tiered_token_t *token) // also while it moves away
 {

@@ -74,6 +74,8 @@ typedef struct cache_report {
     uint64_t uncompressed;
     uint64_t refused_expands;
     const char *first_refused;
+    const nic_cache_config_t *config;
+    double host_cpu;
     uint64_t corrupt_pages;
     uint64_t saved_bytes;
     uint64_t dma_bytes;
@@ -119,7 +121,9 @@ static void fill_types(const tiered_t *tiered, cache_report_t *report)
         row->l2_tokens = pages->used_slots;
         row->l2_pages = pages->pages_used;
         row->directory_bytes =
-            (uint64_t)row->objects * NIC_DIRECTORY_BUCKET_BYTES / NIC_DIRECTORY_SLOTS;
+            nic__tiered_by_handle(tiered)
+                ? nic_handles_bytes(&tiered->handles, (nic_token_type_t)type)
+                : (uint64_t)row->objects * NIC_DIRECTORY_BUCKET_BYTES / NIC_DIRECTORY_SLOTS;
     }
     for (uint32_t number = 0; number < tiered->token_count; number++) {
         const tiered_token_t *const token = &tiered->tokens[number];
@@ -145,7 +149,11 @@ static void fill_memory(const tiered_t *tiered, cache_report_t *report)
     for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
         objects += tiered->type_peak[type];
     }
-    report->directory_bytes = nic_directory_bytes(&tiered->directory);
+    report->directory_bytes =
+        nic__tiered_by_handle(tiered) ? 0 : nic_directory_bytes(&tiered->directory);
+    for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+        report->directory_bytes += nic_handles_bytes(&tiered->handles, (nic_token_type_t)type);
+    }
     report->state_bytes = objects * STATE_BYTES;
     report->uncompressed = tiered->uncompressed;
     for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
@@ -179,6 +187,10 @@ static void fill_use(const tiered_t *tiered, cache_report_t *report)
     report->driver.hurried = counters->hurried;
     report->driver.waiting_max = server->waiting_max;
     report->driver_utilisation = SIM_MIN(driver, 1.0);
+    sim_time_t busy_ps;
+    const uint32_t cores = nic__tiered_cores(tiered, &busy_ps);
+    const double cpu = share(busy_ps - tiered->cores_busy_from_ps, cores * span_ps);
+    report->host_cpu = SIM_MIN(cpu, 1.0);
     const uint64_t migrations = counters->migrations[NIC_LAYER_L1] +
                                 counters->migrations[NIC_LAYER_L2] +
                                 counters->migrations[NIC_LAYER_L3];
@@ -199,6 +211,7 @@ static void fill(const void *object, void *report_void)
     report->way = tiered->parts[0].shadows != NULL ? nic_shadow_name(tiered->parts[0].way) : "";
     report->way_changes = tiered->parts[0].way_changes;
     report->counters = *counters;
+    report->config = &tiered->config;
     report->l1_hit_rate = share(counters->l1_hits, counters->accesses);
     report->l2_hit_rate = share(counters->l2_hits, counters->accesses - counters->l1_hits);
     report->expands = (expands_t){counters->expands_urgent, counters->expands_background};
@@ -247,7 +260,28 @@ static bool get_belady_rate(const void *object, sim_report_value_t *value)
     return report->recorded;
 }
 
+// A count of an option has a row only where the option is used.
+#define OPTIONAL(name_, field, used)                                       \
+    static bool get_##name_(const void *object, sim_report_value_t *value) \
+    {                                                                      \
+        const cache_report_t *const report = object;                       \
+        value->whole = report->field;                                      \
+        return (used);                                                     \
+    }
+OPTIONAL(handle_hits, counters.handle_hits, report->config->handles != 0)
+OPTIONAL(wqe_hits, counters.wqe_hits, report->config->wqes == NIC_CACHE_WQES_IN_L1)
+OPTIONAL(wqe_evictions, counters.wqe_evictions, report->config->wqes == NIC_CACHE_WQES_IN_L1)
+OPTIONAL(wqes_peak, counters.wqes_peak, report->config->wqes == NIC_CACHE_WQES_IN_L1)
+
+static bool get_host_cpu(const void *object, sim_report_value_t *value)
+{
+    const cache_report_t *const report = object;
+    value->real = report->host_cpu;
+    return report->config->driver_core == NIC_CACHE_CORE_SHARED;
+}
+
 // clang-format off
+#define GET(name_, unit_, help_) {.name = #name_, .kind = SIM_REPORT_U64, .unit = unit_, .help = help_, .get = get_##name_}
 #define WHOLE(name_, field, unit_, help_) {.name = name_, .kind = SIM_REPORT_U64, .unit = unit_, .help = help_, .offset = offsetof(cache_report_t, field)}
 #define SHOWN(name_, field, unit_, help_) {.name = name_, .kind = SIM_REPORT_U64, .unit = unit_, .help = help_, .offset = offsetof(cache_report_t, field), .shown = true}
 #define REAL(name_, field, unit_, help_, shown_) {.name = name_, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, .offset = offsetof(cache_report_t, field), .shown = shown_}
@@ -332,7 +366,7 @@ static const sim_report_row_t rows[] = {
     WHOLE("refused_moves", counters.refused_moves, "", "number of promotions to L1 that were refused because every entry there is used more often"),
     WHOLE("cas_failures", counters.cas_failures, "", "number of compare-and-swaps of an entry's fields that lost against another one"),
     WHOLE("cas_retries", counters.cas_retries, "", "number of compare-and-swaps that were tried again after a failure"),
-    WHOLE("cas_fallbacks", counters.cas_fallbacks, "", "number of accesses that stopped trying compare-and-swap and asked the directory"),
+    WHOLE("cas_fallbacks", counters.cas_fallbacks, "", "number of accesses that stopped trying compare-and-swap: they asked the directory, or the token left L1 (l1.cas-fallback)"),
     WHOLE("driver_retries", counters.driver_retries, "", "number of times that the driver rewrote state or rights again because a unit had changed the token"),
     WHOLE("version_retries", counters.version_retries, "", "number of reads of an old copy that had to be repeated because it had changed"),
     WHOLE("waits", counters.waits, "", "number of accesses that waited for a moving token to arrive in its tier"),
@@ -351,7 +385,8 @@ static const sim_report_row_t rows[] = {
     WHOLE("prestaged_used", counters.prestaged_used, "", "number of tokens that the driver staged in L2 by itself and that were used while they were in L2"),
     WHOLE("prefetches_dropped", counters.prefetches_dropped, "", "number of neighbouring tokens that were not prefetched because L2's link was saturated"),
     WHOLE("directory_reads", counters.directory_reads, "", "number of look-ups of tokens in the directory by the NIC"),
-    WHOLE("directory_lines", counters.directory_lines, "", "number of buckets of 64 bytes that look-ups of the directory read"),
+    WHOLE("directory_lines", counters.directory_lines, "", "number of buckets, or lines of the table of handles, of 64 bytes that look-ups of the directory read"),
+    GET(handle_hits, "", "number of look-ups of tokens that the NIC's own index of handles answered (handles)"),
     WHOLE("directory_writes", counters.directory_writes, "", "number of entries of the directory that moves changed"),
     WHOLE("directory_growths", counters.directory_growths, "", "number of times that the directory's buckets doubled during the run"),
     WHOLE("agings", counters.agings, "", "number of times that all counts of uses were halved"),
@@ -373,7 +408,10 @@ static const sim_report_row_t rows[] = {
     WHOLE("lost_writes", counters.lost_writes, "", "number of changes of tokens that a reset of the NIC lost"),
     WHOLE("dirty_lost", counters.dirty_lost, "", "number of tokens whose changes a reset of the NIC lost"),
     WHOLE("doorbell_waits", counters.doorbell_waits, "", "number of Doorbells that waited for a place in L1"),
-    WHOLE("wqe_reads", counters.wqe_reads, "", "number of WQEs that were read again from L2"),
+    WHOLE("wqe_reads", counters.wqe_reads, "", "number of WQEs that were read again from L2, or with l1.wqes from the host"),
+    GET(wqe_hits, "", "number of look-ups of WQEs that L1 held (l1.wqes: entries)"),
+    GET(wqe_evictions, "", "number of WQEs that L1 evicted before they were done (l1.wqes: entries)"),
+    GET(wqes_peak, "", "largest number of WQEs in L1, 3 entries each (l1.wqes: entries)"),
     WHOLE("table_hits", counters.table_hits, "", "number of translations missing on the NIC that a line of a page table in L2 held (l2.page-table)"),
     WHOLE("table_misses", counters.table_misses, "", "number of translations missing on the NIC that were read from the host; L2 keeps their line"),
     WHOLE("l1_entries_peak", l1_entries_peak, "", "largest number of queue pairs in L1"),
@@ -384,7 +422,7 @@ static const sim_report_row_t rows[] = {
     SHOWN("l2_bytes_peak", l2_bytes_peak, "bytes", "largest number of bytes of L2 pages that queue pairs used"),
     WHOLE("l2_other_bytes_peak", l2_other_bytes_peak, "bytes", "largest number of bytes of L2 pages that regions, PDs and CQs used"),
     WHOLE("l2_tokens_peak", l2_tokens_peak, "", "largest number of queue pairs in L2"),
-    WHOLE("directory_bytes", directory_bytes, "bytes", "bytes of the token directory: 64 for each bucket of four entries"),
+    WHOLE("directory_bytes", directory_bytes, "bytes", "bytes of the token directory: 64 for each bucket of four entries, or for each line of five handles"),
     WHOLE("state_bytes", state_bytes, "bytes", "bytes of states, counts and times of use: 25 for each object, besides the directory"),
     WHOLE("uncompressed", uncompressed, "", "number of objects that do not fit into a token, or all objects without compression"),
     WHOLE("saved_bytes", saved_bytes, "bytes", "bytes that compression saves in L1 and L2 at the end of the run"),
@@ -393,6 +431,7 @@ static const sim_report_row_t rows[] = {
     REAL("dma_utilisation", dma_utilisation, "", "dma_bytes as a share of what PCIe could carry", false),
     REAL("cxl_utilisation", cxl_utilisation, "", "share of the time that L2's link was busy, as the mean of both directions", false),
     REAL("driver_utilisation", driver_utilisation, "", "share of the time that the driver's core was busy", true),
+    {.name = "host_cpu", .kind = SIM_REPORT_REAL, .unit = "", .help = "share of the time that the host's cores worked for programs and the driver, as the mean of all cores (driver.core: shared); polls that find nothing do not count", .get = get_host_cpu},
     OBJECT("driver", driver, "requests to the driver by class, and how long they wait for its core", driver_table),
     REAL("accesses_mops", mops, "M/s", "accesses per second, in millions", true),
     {.name = "belady_hits", .kind = SIM_REPORT_U64, .unit = "", .help = "number of L1 hits of an optimal policy that knows the future, for the same L1 (record)", .get = get_belady},

@@ -32,6 +32,7 @@
 #include "nic/store/tiered/batch.h"
 #include "nic/store/tiered/cost.h"
 #include "nic/store/tiered/directory/buckets.h"
+#include "nic/store/tiered/directory/handles.h"
 #include "nic/store/tiered/driver/orders.h"
 #include "nic/store/tiered/driver/server.h"
 #include "nic/store/tiered/histogram.h"
@@ -43,6 +44,7 @@
 #include "nic/store/tiered/tiers/pages.h"
 #include "nic/store/tiered/tiers/place.h"
 #include "nic/store/tiered/window.h"
+#include "nic/store/tiered/tiers/wqes.h"
 
 typedef enum tiered_path { TIERED_L1, TIERED_L2, TIERED_EXPAND, TIERED_PATH_COUNT } tiered_path_t;
 
@@ -88,7 +90,8 @@ typedef struct tiered_counters {
     uint64_t moved_along;    // tokens in them beside the first
     uint64_t prefetches_dropped;
     uint64_t directory_reads; // look-ups
-    uint64_t directory_lines; // buckets that they read
+    uint64_t directory_lines; // buckets, or lines of the table of handles, that they read
+    uint64_t handle_hits;     // look-ups that the index on the NIC answered
     uint64_t directory_writes;
     uint64_t directory_growths;
     uint64_t agings;
@@ -105,6 +108,9 @@ typedef struct tiered_counters {
     uint64_t hurried; // orders that became urgent
     uint64_t doorbell_waits;
     uint64_t wqe_reads;
+    uint64_t wqe_hits;
+    uint64_t wqe_evictions;
+    uint64_t wqes_peak;
     uint64_t table_hits;
     uint64_t table_misses;
     tiered_type_counters_t types[NIC_TOKEN_TYPE_COUNT];
@@ -132,6 +138,9 @@ typedef struct tiered {
     uint64_t cxl_byte_time; // in units of 2^-20 ps
     tiered_cxl_t cxl;
     nic_server_t driver;
+    bool shares_core;              // the driver, with a program
+    sim_time_t cores_busy_from_ps; // busy time of the host's cores when counting began
+    sim_time_t cores_busy_at_adaptation_ps;
     tiered_order_t *orders;
     size_t order_count; // ever
     size_t order_capacity;
@@ -143,6 +152,9 @@ typedef struct tiered {
     size_t freed_count;
     size_t freed_capacity;
     nic_directory_t directory;
+    tiered_wqes_t wqes;
+    nic_handle_table_t handles;
+    nic_cache_t handle_index; // entries on the NIC; without slots: the table is not used
     tiered_pool_t pools[NIC_TOKEN_TYPE_COUNT];
     uint32_t type_live[NIC_TOKEN_TYPE_COUNT];
     uint32_t type_peak[NIC_TOKEN_TYPE_COUNT];
@@ -255,6 +267,12 @@ static inline void nic__tiered_set_last_access(tiered_t *tiered, tiered_token_t 
     } else {
         token->away_access_ps = tiered->now_ps;
     }
+}
+
+// Returns whether the directory is a table of handles.
+static inline bool nic__tiered_by_handle(const tiered_t *tiered)
+{
+    return tiered->config.handles != 0;
 }
 
 // -- lookup.c

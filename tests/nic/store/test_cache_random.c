@@ -76,6 +76,11 @@ static const knob_t cache_knobs[] = {
     {"pinned", {"0", "0", "1", "5", NULL}},
     {"reset-at", {"never", "40us", "150us", NULL}},
     {"record", {"false", "true", NULL}},
+    {"l1.cas-fallback", {"lock", "path", NULL}},
+    {"l1.staged", {"copies", "copies", "tokens", NULL}},
+    {"l1.wqes", {"apart", "apart", "entries", NULL}},
+    {"handles", {"0", "0", "1", "64", NULL}},
+    {"driver.core", {"own", "shared", NULL}},
 };
 
 static const knob_t load_knobs[] = {

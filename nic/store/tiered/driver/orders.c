@@ -92,7 +92,9 @@ void nic__tiered_drive(tiered_t *tiered)
 {
     while (nic_server_next_ps(&tiered->driver) <= tiered->now_ps) {
         const uint32_t id = nic_server_next(&tiered->driver);
-        take_up(tiered, id, tiered->orders[id].work_ps);
+        const sim_time_t work_ps = tiered->orders[id].work_ps;
+        nic__tiered_drive_on_core(tiered, tiered->now_ps, work_ps);
+        take_up(tiered, id, work_ps);
     }
 }
 
@@ -107,6 +109,7 @@ void nic__tiered_hurry(tiered_t *tiered, const tiered_token_t *token)
     tiered->counters.hurried++;
     const sim_time_t work_ps = tiered->orders[id].work_ps;
     const sim_time_t wait_ps = nic_server_urgent(&tiered->driver, tiered->now_ps, work_ps);
+    nic__tiered_drive_on_core(tiered, tiered->now_ps + wait_ps, work_ps);
     take_up(tiered, id, wait_ps + work_ps);
 }
 

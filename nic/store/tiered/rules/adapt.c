@@ -23,12 +23,18 @@ static tiered_busy_t busy_since(const tiered_t *tiered)
     const sim_time_t cxl_ps = tiered->cxl.busy_ps - tiered->cxl_busy_at_adaptation_ps;
     const sim_time_t up_ps = tiered->pcie->up.busy_ps - tiered->up_busy_ps;
     const sim_time_t down_ps = tiered->pcie->down.busy_ps - tiered->down_busy_ps;
-    const sim_time_t driver_ps = driver_busy_ps(tiered) - tiered->driver_busy_at_adaptation_ps;
+    sim_time_t driver_ps = driver_busy_ps(tiered) - tiered->driver_busy_at_adaptation_ps;
+    sim_time_t cpu_ps = interval_ps;
+    if (tiered->shares_core) { // then the host's processor is meant, not the driver alone
+        sim_time_t busy_ps;
+        cpu_ps *= nic__tiered_cores(tiered, &busy_ps);
+        driver_ps = busy_ps - tiered->cores_busy_at_adaptation_ps;
+    }
     return (tiered_busy_t){
         .links = at_least(nic__later(cxl_ps, nic__later(up_ps, down_ps)), interval_ps,
                           config->saturation),
         .l2 = at_least(cxl_ps, interval_ps, config->saturation),
-        .driver = at_least(driver_ps, interval_ps, config->adaptive_cpu),
+        .driver = at_least(driver_ps, cpu_ps, config->adaptive_cpu),
     };
 }
 
@@ -113,6 +119,7 @@ void nic__tiered_adapt(tiered_t *tiered)
     tiered->at_adaptation = tiered->counters;
     tiered->cxl_busy_at_adaptation_ps = tiered->cxl.busy_ps;
     tiered->driver_busy_at_adaptation_ps = driver_busy_ps(tiered);
+    (void)nic__tiered_cores(tiered, &tiered->cores_busy_at_adaptation_ps);
     tiered->up_busy_ps = tiered->pcie->up.busy_ps;
     tiered->down_busy_ps = tiered->pcie->down.busy_ps;
 }

@@ -91,14 +91,18 @@ void nic__tiered_promote_to_l2(tiered_t *tiered, tiered_token_t *token)
     const uint64_t room = room_in_l2(tiered, nic__tiered_part(tiered, token), type);
     const uint64_t others = SIM_MIN(room, tiered->config.neighbours);
     uint32_t *const tokens = new_list(tiered, type);
+    // A token that has a seat in the staging area goes to L2 when it leaves that.
+    const uint32_t own = token->seat == TIERED_NONE;
     tokens[0] = nic__tiered_number(tiered, token);
-    const uint32_t count = 1 + gather(tiered, type, token->key, others, &tokens[1]);
-    for (uint32_t i = 1; i < count; i++) {
+    const uint32_t count = own + gather(tiered, type, token->key, others, &tokens[own]);
+    for (uint32_t i = own; i < count; i++) {
         tiered->tokens[tokens[i]].prefetched = TIERED_NEIGHBOUR;
     }
-    tiered->counters.prefetches += count - 1;
-    tiered->counters.fills++;
-    stage(tiered, tokens, count, nic__tiered_mailbox(tiered));
+    tiered->counters.prefetches += count - own;
+    if (count != 0) {
+        tiered->counters.fills++;
+        stage(tiered, tokens, count, nic__tiered_mailbox(tiered));
+    }
     sim_free(tokens);
 }
 

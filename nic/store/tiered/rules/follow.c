@@ -72,7 +72,10 @@ static uint32_t by_last_use(const tiered_t *tiered, const tiered_partition_t *pa
 {
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < part->slots; slot++) {
-        if (part->held[slot] != TIERED_NONE &&
+        if (part->held[slot] == TIERED_NONE) {
+            continue;
+        }
+        if (part->held[slot] == TIERED_WQE ||
             (tiered->tokens[part->held[slot]].cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
             slots[count++] = slot;
         }
@@ -121,9 +124,13 @@ static void go(tiered_t *tiered, tiered_partition_t *part, nic_shadow_way_t way)
     part->policy = policy;
     part->ranks = policy->create(&place);
     for (uint32_t i = 0; i < count; i++) {
-        const tiered_token_t *const token = &tiered->tokens[part->held[slots[i]]];
-        policy->insert(part->ranks, slots[i], nic_handle(token->type, part->held[slots[i]]),
-                       part->entries[slots[i]].freq);
+        const nic_l1_entry_t *const entry = &part->entries[slots[i]];
+        const uint32_t number = part->held[slots[i]];
+        const uint32_t handle =
+            number == TIERED_WQE
+                ? entry->token_id
+                : nic_handle((nic_token_type_t)tiered->tokens[number].type, number);
+        policy->insert(part->ranks, slots[i], handle, entry->freq);
     }
     sim_free(slots);
 }

@@ -10,20 +10,25 @@
 #include "nic/store/tiered/move.h"
 #include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/wqes.h"
 
 // -- partitions
 
 static void init_l1(tiered_partition_t *part, const tiered_t *tiered, uint64_t entries,
-                    const nic_policy_ops_t *policy, uint64_t seed)
+                    uint64_t staging_entries, const nic_policy_ops_t *policy, uint64_t seed)
 {
     part->units = (uint32_t)entries;
     part->slots = (uint32_t)entries;
-    part->held = sim_alloc_array(entries, sizeof(*part->held));
+    part->seats = tiered->config.staged == NIC_CACHE_TOKENS ? (uint32_t)staging_entries : 0;
+    const uint64_t all = entries + part->seats;
+    part->held = sim_alloc_array(all, sizeof(*part->held));
     part->free = sim_alloc_array(entries, sizeof(*part->free));
-    part->entries = sim_alloc_array(entries, sizeof(*part->entries));
-    part->contexts = sim_alloc_array(entries, sizeof(*part->contexts));
-    for (uint32_t i = 0; i < part->slots; i++) {
+    part->entries = sim_alloc_array(all, sizeof(*part->entries));
+    part->contexts = sim_alloc_array(all, sizeof(*part->contexts));
+    for (uint32_t i = 0; i < all; i++) {
         part->held[i] = TIERED_NONE;
+    }
+    for (uint32_t i = 0; i < part->slots; i++) {
         part->free[i] = part->slots - 1 - i;
     }
     part->free_count = part->slots;
@@ -71,9 +76,9 @@ void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
     const nic_cache_config_t *const config = &tiered->config;
     const nic_config_t *const whole = nic_get_config(tiered->store.nic);
     const nic_policy_ops_t *const own = config->custom_policy;
-    init_l1(&tiered->parts[0], tiered, config->l1_entries,
+    init_l1(&tiered->parts[0], tiered, config->l1_entries, config->staging_entries,
             own != NULL ? own : policy_of(whole, config->policy), seed);
-    init_l1(&tiered->parts[1], tiered, config->l1_other_entries,
+    init_l1(&tiered->parts[1], tiered, config->l1_other_entries, config->other_staging_entries,
             policy_of(whole, config->other_policy), seed);
     init_rules(tiered);
     const uint64_t others_bytes =
@@ -110,7 +115,7 @@ void nic__tiered_parts_fini(tiered_t *tiered)
         sim_free(part->staged);
         sim_free(part->free);
         sim_free(part->entries);
-        for (uint32_t slot = 0; slot < part->slots; slot++) {
+        for (uint32_t slot = 0; slot < part->slots + part->seats; slot++) {
             sim_free(part->contexts[slot]);
         }
         sim_free(part->contexts);
@@ -128,13 +133,16 @@ bool nic__tiered_l1_has_room(tiered_t *tiered, const tiered_token_t *token)
     return part->units_used + nic__tiered_units(token) <= part->units;
 }
 
-static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
+static void make_room_l1(tiered_t *tiered, tiered_partition_t *part, uint32_t units)
 {
-    tiered_partition_t *const part = nic__tiered_part(tiered, token);
-    while (part->units_used + nic__tiered_units(token) > part->units) {
+    while (part->units_used + units > part->units) {
         const uint32_t slot = part->policy->victim(part->ranks);
         SIM_CHECKF(slot != NIC_POLICY_NONE && slot < part->slots && part->held[slot] != TIERED_NONE,
                    "policy %s has no victim", part->policy->name);
+        if (part->held[slot] == TIERED_WQE) {
+            nic__tiered_evict_wqe(tiered, slot);
+            continue;
+        }
         tiered_token_t *const victim = &tiered->tokens[part->held[slot]];
         nic__tiered_forget_move(tiered, victim);
         const bool l2 = !part->l2_closed && nic__tiered_has_l2(tiered, victim);
@@ -144,33 +152,119 @@ static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
     }
 }
 
-void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image)
+uint32_t nic__tiered_take_slot(tiered_t *tiered, tiered_partition_t *part, uint32_t units)
 {
-    make_room_l1(tiered, token);
-    tiered_partition_t *const part = nic__tiered_part(tiered, token);
-    SIM_CHECK(part->free_count != 0 && token->l1_slot == TIERED_NONE);
-    const uint32_t slot = part->free[--part->free_count];
-    const uint32_t number = nic__tiered_number(tiered, token);
-    part->held[slot] = number;
-    part->units_used += nic__tiered_units(token);
+    make_room_l1(tiered, part, units);
+    SIM_CHECK(part->free_count != 0);
+    part->units_used += units;
     part->units_max = SIM_MAX(part->units_used, part->units_max);
+    return part->free[--part->free_count];
+}
+
+void nic__tiered_give_slot(tiered_partition_t *part, uint32_t slot, uint32_t units)
+{
+    part->held[slot] = TIERED_NONE;
+    part->free[part->free_count++] = slot;
+    part->units_used -= units;
+}
+
+// Puts a token into a slot of L1 that is free.
+static void occupy(tiered_t *tiered, tiered_token_t *token, uint32_t slot)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    part->held[slot] = nic__tiered_number(tiered, token);
+    token->l1_slot = slot;
+    token->cell.entry.token_offset = slot * (uint32_t)sizeof(nic_l1_entry_t);
+    if (slot >= part->slots) {
+        part->seats_used++;
+        return;
+    }
     part->slots_used++;
     part->slots_max = SIM_MAX(part->slots_used, part->slots_max);
-    token->l1_slot = slot;
+}
+
+// Lets the policy rank a token that has come to L1.
+static void rank(tiered_t *tiered, const tiered_token_t *token)
+{
+    const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (nic__tiered_ranked(token)) {
+        part->policy->insert(part->ranks, token->l1_slot,
+                             nic_handle(token->type, nic__tiered_number(tiered, token)),
+                             part->entries[token->l1_slot].freq);
+    }
+}
+
+void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    SIM_CHECK(token->l1_slot == TIERED_NONE);
+    const uint32_t slot = token->seat != TIERED_NONE
+                              ? part->slots + token->seat
+                              : nic__tiered_take_slot(tiered, part, nic__tiered_units(token));
+    occupy(tiered, token, slot);
     nic__tiered_put_l1(tiered, token, image);
     nic_l1_entry_t *const entry = &part->entries[slot];
     entry->freq = token->away_uses;
     entry->last_access_ps = token->away_access_ps;
-    token->cell.entry.token_offset = slot * (uint32_t)sizeof(nic_l1_entry_t);
-    if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
-        part->policy->insert(part->ranks, slot, nic_handle(token->type, number), entry->freq);
+    rank(tiered, token);
+}
+
+// Gives the place of a token in L1 back.
+static void vacate(tiered_t *tiered, tiered_token_t *token)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (token->seat != TIERED_NONE) {
+        part->held[token->l1_slot] = TIERED_NONE;
+        part->staging[token->seat] = TIERED_NONE;
+        part->seats_used--;
+        token->seat = TIERED_NONE;
+    } else {
+        nic__tiered_give_slot(part, token->l1_slot, nic__tiered_units(token));
+        part->slots_used--;
     }
+    token->l1_slot = TIERED_NONE;
+}
+
+void nic__tiered_settle(tiered_t *tiered, tiered_token_t *token)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    SIM_CHECK(token->seat != TIERED_NONE);
+    const uint32_t slot = nic__tiered_take_slot(tiered, part, nic__tiered_units(token));
+    const uint32_t seat = token->l1_slot;
+    vacate(tiered, token);
+    occupy(tiered, token, slot);
+    part->entries[slot] = part->entries[seat];
+    part->contexts[slot] = part->contexts[seat];
+    part->contexts[seat] = NULL;
+    nic_cell_touch(&token->cell); // it lies elsewhere now
+    nic__tiered_write_directory(tiered);
+    rank(tiered, token);
+}
+
+void nic__tiered_seat(tiered_t *tiered, tiered_token_t *token)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    const uint32_t place = part->staging_next;
+    part->staging_next = place + 1 < part->staging_entries ? place + 1 : 0;
+    if (part->staging[place] != TIERED_NONE) {
+        tiered_token_t *const other = &tiered->tokens[part->staging[place]];
+        nic__tiered_forget_move(tiered, other);
+        const bool l2 =
+            other->home == NIC_LAYER_L2 && !part->l2_closed && nic__tiered_has_l2(tiered, other);
+        const uint32_t to = l2 ? NIC_LAYER_L2 : NIC_LAYER_L3;
+        const sim_time_t took_ps = nic__tiered_write_back(tiered, other, to);
+        nic__tiered_move_now(tiered, other, to, took_ps);
+    }
+    part->staging[place] = nic__tiered_number(tiered, token);
+    token->seat = place;
+    token->home = token->cell.entry.layer;
+    nic__tiered_move_now(tiered, token, NIC_LAYER_L1, 0);
 }
 
 static void leave_l1(tiered_t *tiered, tiered_token_t *token)
 {
     tiered_partition_t *const part = nic__tiered_part(tiered, token);
-    if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
+    if (nic__tiered_ranked(token)) {
         part->policy->remove(part->ranks, token->l1_slot);
     }
     const nic_l1_entry_t *const entry = &part->entries[token->l1_slot];
@@ -178,11 +272,7 @@ static void leave_l1(tiered_t *tiered, tiered_token_t *token)
     token->away_access_ps = entry->last_access_ps;
     sim_free(part->contexts[token->l1_slot]);
     part->contexts[token->l1_slot] = NULL;
-    part->held[token->l1_slot] = TIERED_NONE;
-    part->free[part->free_count++] = token->l1_slot;
-    part->units_used -= nic__tiered_units(token);
-    part->slots_used--;
-    token->l1_slot = TIERED_NONE;
+    vacate(tiered, token);
 }
 
 // -- L2
@@ -433,7 +523,7 @@ uint64_t nic__tiered_occupied_saving(const tiered_t *tiered)
     for (uint32_t p = 0; p < 2; p++) {
         const tiered_partition_t *const part = &tiered->parts[p];
         for (uint32_t slot = 0; slot < part->slots; slot++) {
-            if (part->held[slot] != TIERED_NONE) {
+            if (part->held[slot] != TIERED_NONE && part->held[slot] != TIERED_WQE) {
                 const tiered_token_t *const token = &tiered->tokens[part->held[slot]];
                 const uint32_t bare =
                     TIERED_ENTRY_BARE_BYTES + nic_context_bytes((nic_token_type_t)token->type);

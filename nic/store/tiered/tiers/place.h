@@ -9,13 +9,16 @@
 #include "nic/store/tiered/tiers/pages.h"
 
 typedef struct tiered_partition {
-    uint32_t slots; // of L1
+    uint32_t slots; // of L1, without seats
+    uint32_t seats; // slots behind them: the staging area, where it holds tokens (l1.staged)
     uint32_t units; // of 28 bytes: capacity
     uint32_t units_used;
     uint32_t units_max;
     uint32_t slots_used;
     uint32_t slots_max;
-    uint32_t *held;          // token by slot; TIERED_NONE: free
+    uint32_t seats_used;
+    uint32_t wqes;           // slots that hold WQEs
+    uint32_t *held;          // token by slot; TIERED_NONE: free; TIERED_WQE: a WQE
     nic_l1_entry_t *entries; // by slot
     uint8_t **contexts;      // by slot: of what is not compressed, else NULL
     uint32_t *free;          // stack of free slots
@@ -43,10 +46,19 @@ typedef struct tiered_partition {
     uint64_t promote_l2_set;
 } tiered_partition_t;
 
+#define TIERED_WQE (UINT32_MAX - 1)
+
 void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed);
 void nic__tiered_parts_fini(tiered_t *tiered);
 // Makes room in L1 and puts an image there. The token must not be in a tier.
 void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
+// Moves a token from its seat into a slot of L1 that the policy ranks.
+void nic__tiered_settle(tiered_t *tiered, tiered_token_t *token);
+// Makes room in L1 for a WQE. Returns its slot.
+uint32_t nic__tiered_take_slot(tiered_t *tiered, tiered_partition_t *part, uint32_t units);
+void nic__tiered_give_slot(tiered_partition_t *part, uint32_t slot, uint32_t units);
+// Gives a token a seat in the staging area, which another one leaves for it.
+void nic__tiered_seat(tiered_t *tiered, tiered_token_t *token);
 bool nic__tiered_l1_has_room(tiered_t *tiered, const tiered_token_t *token);
 bool nic__tiered_has_l2(const tiered_t *tiered, const tiered_token_t *token);
 // Makes room in L2 and puts an image there; false: there is none to be had.
