@@ -60,12 +60,12 @@ nic_core_t *nic_core_create_worker(net_node_t *host);
 // the host's time. Returns when it is done.
 sim_time_t nic_core_work(nic_core_t *core, sim_time_t from_ps, sim_time_t cost_ps);
 
-// Interrupts the first core of a NIC's host for the work of the NIC's driver, which costs cost_ps at
-// the highest clock rate, from from_ps or from now on. The core's program loses the time. Returns
-// false if no program of the host has a core.
+// Interrupts the first core of a NIC's host for the work of the NIC's driver, which costs cost_ps
+// at the highest clock rate, from from_ps or from now on. The core's program loses the time.
+// Returns false if no program of the host has a core.
 bool nic_cores_interrupt(nic_t *nic, sim_time_t from_ps, sim_time_t cost_ps);
-// Returns the number of cores of the programs of a NIC's host. *busy_ps is the time that all of them
-// together have worked, for programs and drivers.
+// Returns the number of cores of the programs of a NIC's host. *busy_ps is the time that all of
+// them together have worked, for programs and drivers.
 uint32_t nic_cores_busy(const nic_t *nic, sim_time_t *busy_ps);
 
 // Says, inside a step that does something, that the next step will first only poll the core's

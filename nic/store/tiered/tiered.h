@@ -43,8 +43,8 @@
 #include "nic/store/tiered/rules/shadow.h"
 #include "nic/store/tiered/tiers/pages.h"
 #include "nic/store/tiered/tiers/place.h"
-#include "nic/store/tiered/window.h"
 #include "nic/store/tiered/tiers/wqes.h"
+#include "nic/store/tiered/window.h"
 
 typedef enum tiered_path { TIERED_L1, TIERED_L2, TIERED_EXPAND, TIERED_PATH_COUNT } tiered_path_t;
 

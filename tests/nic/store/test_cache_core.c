@@ -8,7 +8,6 @@
 // the driver brings; interrupts alone.
 // Not pinned: what HERD loses by it (scenarios/cache/driver-core.sweep.yaml).
 #include "nic/core.h"
-#include "nic/device.h"
 #include "nic/store/tiered/tiered.h"
 #include "tests/nic_pair.h"
 
@@ -80,7 +79,7 @@ START_TEST(a_driver_of_its_own_costs_nothing)
     ck_assert_uint_eq(nic_core_steps(core) * TURN_PS, nic_core_busy_ps(core));
     ck_assert_uint_eq(last_turn_ps % TURN_PS, 0);
     sim_time_t busy_ps;
-    ck_assert_uint_eq(nic_device_cores(pair->nic[0], &busy_ps), 1);
+    ck_assert_uint_eq(nic_cores_busy(pair->nic[0], &busy_ps), 1);
     ck_assert_uint_eq(busy_ps, nic_core_busy_ps(core));
     ck_assert_uint_eq(nic__tiered_cores(tiered(), &busy_ps), 2);
     ck_assert_uint_eq(busy_ps, nic_core_busy_ps(core) + driver_ps());
@@ -112,13 +111,13 @@ static void wake(pair_t *self, void *ctx)
 static void interrupt(pair_t *self, void *ctx)
 {
     (void)ctx;
-    ck_assert(nic_device_interrupt(self->nic[0], 0, 2500 * SIM_PS_PER_NS));
+    ck_assert(nic_cores_interrupt(self->nic[0], 0, 2500 * SIM_PS_PER_NS));
 }
 
 static void expect_none(pair_t *self, void *ctx)
 {
     (void)ctx;
-    ck_assert(!nic_device_interrupt(self->nic[1], 0, SIM_PS_PER_NS)); // it has no core
+    ck_assert(!nic_cores_interrupt(self->nic[1], 0, SIM_PS_PER_NS)); // it has no core
 }
 
 START_TEST(polls_wait_for_the_end_of_an_interrupt)
