@@ -115,12 +115,11 @@ typedef struct net_line {
 typedef enum net_special {
     NET_SPECIAL_NOT,         // the inlined net__port_send
     NET_SPECIAL_RATE,        // inexact rate; otherwise usual
-    NET_SPECIAL_BARE,        // nothing is added to a frame; otherwise usual
     NET_SPECIAL_CUT,         // timing cuts to whole ns; ties by insertion
     NET_SPECIAL_CUT_METERED, // like NET_SPECIAL_CUT, with telemetry
     NET_SPECIAL_CUT_BY_HASH, // timing cuts to whole ns; ties by hash; with or without telemetry
     NET_SPECIAL_LOGGED,      // like NOT, and the node notes the frame (net/log.h)
-    NET_SPECIAL_LOGGED_ODD,  // like RATE or BARE, and the node notes the frame
+    NET_SPECIAL_LOGGED_ODD,  // like RATE, and the node notes the frame
     NET_SPECIAL_OTHERWISE,   // the general way: lossy, down, metered or listened to
 } net_special_t;
 
@@ -135,13 +134,13 @@ struct net_port {
     uint32_t ps_per_byte;  // 0: not a whole number, or the timing needs more than a product
     uint16_t index;        // in the node
     uint16_t trace_points; // union over listeners
-    // These four are zero at most ports and are tested as one word: net__port_is_usual.
-    uint8_t paused;       // classes from which nothing may be sent now
-    uint8_t special;      // net_special_t
-    bool controlled;      // something is to be sent before all classes: net_port_take_control
-    uint8_t zero;         // always 0: fills the word
-    uint8_t waiting;      // classes with packets in their queue
-    uint8_t wake_pending; // net_wake_t
+    // The first three are zero at most ports and are tested as one word: net__port_is_usual.
+    uint8_t paused;         // classes from which nothing may be sent now
+    uint8_t special;        // net_special_t
+    bool controlled;        // something is to be sent before all classes: net_port_take_control
+    uint8_t overhead_bytes; // the line's, where ps_per_byte is not 0
+    uint8_t waiting;        // classes with packets in their queue
+    uint8_t wake_pending;   // net_wake_t
     bool down : 1;
     bool lossless_guaranteed : 1; // packets of a lossless class can never be dropped on arrival
     bool metered : 1;             // writes telemetry: meter is in use
@@ -227,33 +226,27 @@ void net__port_update_special(net_port_t *port);
 // Returns whether the port has no stopped class, no PFC frame to send, and special 0.
 static inline bool net__port_is_usual(const net_port_t *port)
 {
+    const uint8_t masks[sizeof(uint32_t)] = {UINT8_MAX, UINT8_MAX, UINT8_MAX, 0};
     uint32_t rare;
+    uint32_t mask;
     memcpy(&rare, (const char *)port + offsetof(net_port_t, paused), sizeof(rare));
-    return rare == 0;
+    memcpy(&mask, masks, sizeof(mask));
+    return (rare & mask) == 0;
 }
 
-// Sends a frame that occupies the link for link_bytes. node is the port's, now_ps its time, queue
-// the class. The port's rate is a whole number of picoseconds per byte.
-static SIM_ALWAYS_INLINE void net__port_send_bytes(net_port_t *port, sim_node_t *node,
-                                                   sim_time_t now_ps, net_class_t *queue,
-                                                   net_packet_t *packet, uint32_t frame_bytes,
-                                                   uint32_t link_bytes)
+// Sends on a port whose `special` is 0: its rate is a whole number of picoseconds per byte. node is
+// the port's, now_ps its time, queue the class.
+static SIM_ALWAYS_INLINE void net__port_send(net_port_t *port, sim_node_t *node, sim_time_t now_ps,
+                                             net_class_t *queue, net_packet_t *packet,
+                                             uint32_t frame_bytes)
 {
+    const uint32_t link_bytes = frame_bytes + port->overhead_bytes;
     SIM_ASSERT(now_ps == node->now_ps && now_ps >= port->busy_until_ps);
     const sim_time_t end_ps = now_ps + (uint64_t)link_bytes * port->ps_per_byte;
     port->busy_until_ps = end_ps;
     queue->tx_packets++;
     queue->tx_bytes += frame_bytes;
     sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
-}
-
-// Sends on a port whose `special` is 0, as net__port_send_bytes.
-static SIM_ALWAYS_INLINE void net__port_send(net_port_t *port, sim_node_t *node, sim_time_t now_ps,
-                                             net_class_t *queue, net_packet_t *packet,
-                                             uint32_t frame_bytes)
-{
-    const uint32_t link_bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;
-    net__port_send_bytes(port, node, now_ps, queue, packet, frame_bytes, link_bytes);
 }
 
 // Starts sending a packet and takes ownership of it. No frame may be on the link.

@@ -290,11 +290,11 @@ void net__port_set_speed(net_port_t *port)
 {
     const net_line_t *const line = port->line;
     const net_timing_ops_t *const timing = line->timing;
-    const bool usual = timing == NULL && (line->overhead_bytes == NET_LINK_OVERHEAD_BYTES ||
-                                          line->overhead_bytes == 0);
+    const bool usual = timing == NULL && line->overhead_bytes <= UINT8_MAX;
     const bool cuts = line->overhead_bytes == 0 && timing != NULL && timing->cuts_to_ns &&
                       line->exact_ps_per_byte <= SIM_PS_PER_S / UINT16_MAX;
     port->ps_per_byte = usual || cuts ? line->exact_ps_per_byte : 0;
+    port->overhead_bytes = (uint8_t)(port->ps_per_byte == 0 ? 0 : line->overhead_bytes);
     port->delay_less_gap_ps = line->delay_ps - line->gap_ps;
     net__port_update_special(port);
 }
@@ -351,13 +351,9 @@ void net__port_update_special(net_port_t *port)
     } else if (port->metered || line->timing != NULL) {
         port->special = NET_SPECIAL_OTHERWISE;
     } else if (port->node->log != NULL) {
-        port->special = exact && line->overhead_bytes == NET_LINK_OVERHEAD_BYTES
-                            ? NET_SPECIAL_LOGGED
-                            : NET_SPECIAL_LOGGED_ODD;
+        port->special = exact ? NET_SPECIAL_LOGGED : NET_SPECIAL_LOGGED_ODD;
     } else {
-        port->special = !exact                      ? NET_SPECIAL_RATE
-                        : line->overhead_bytes == 0 ? NET_SPECIAL_BARE
-                                                    : NET_SPECIAL_NOT;
+        port->special = exact ? NET_SPECIAL_NOT : NET_SPECIAL_RATE;
     }
 }
 

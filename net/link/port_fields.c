@@ -298,7 +298,7 @@ const net_port_metric_t net_port_metrics[] = {
     FIXED_OF_PORT(delay_less_gap_ps), FIXED_OF_PORT(node), FIXED_OF_PORT(classes),
     FIXED_OF_PORT(received), FIXED_OF_PORT(ps_per_byte), FIXED_OF_PORT(index),
     FIXED_OF_PORT(trace_points), {OF_PORT(paused, FIXED, CARRIED)}, FIXED_OF_PORT(special),
-    FIXED_OF_PORT(controlled), FIXED_OF_PORT(zero), {OF_PORT(waiting, FIXED, CARRIED)},
+    FIXED_OF_PORT(controlled), FIXED_OF_PORT(overhead_bytes), {OF_PORT(waiting, FIXED, CARRIED)},
     FIXED_OF_PORT(wake_pending), BITS(net_port_t, NET_PORT_ITSELF, wake_pending, turn),
     {OF_PORT(turn, STATE, 0)}, FIXED_OF_PORT(peer), FIXED_OF_PORT(rare), FIXED_OF_PORT(line),
     {OF_PORT(remainder, LAST, 0)}, // of a busy period

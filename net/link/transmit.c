@@ -223,14 +223,11 @@ static SIM_NOINLINE void transmit_logged(net_port_t *port, net_packet_t *packet)
 }
 
 // Sends as port->special says. Every branch ends in a call, so the compiler makes no stack frame
-// for bare frames, inexact rates and times in whole ns, all that links of, say, 112 Gbps need.
+// for inexact rates and times in whole ns, all that links of, say, 112 Gbps need.
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
     const net_special_t special = port->special;
-    if (special == NET_SPECIAL_BARE) {
-        const uint64_t ps = (uint64_t)packet->frame_bytes * port->ps_per_byte;
-        sim_send(&port->node->sim, port->channel, occupy(port, packet, ps), packet);
-    } else if (special == NET_SPECIAL_RATE) {
+    if (special == NET_SPECIAL_RATE) {
         const uint32_t bytes = packet->frame_bytes + port->line->overhead_bytes;
         const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
         sim_send(&port->node->sim, port->channel, arrive_ps, packet);

@@ -112,9 +112,6 @@ static SIM_ALWAYS_INLINE void send_otherwise(net_switch_t *sw, net_port_t *egres
         send_logged(sw, egress, queue, queued);
     } else if (egress->special == NET_SPECIAL_NOT) {
         net__port_send(egress, &sw->node.sim, now_ps, queue, queued->packet, queued->frame_bytes);
-    } else if (egress->special == NET_SPECIAL_BARE) { // without a look at the packet
-        net__port_send_bytes(egress, &sw->node.sim, now_ps, queue, queued->packet,
-                             queued->frame_bytes, queued->frame_bytes);
     } else {
         send_late(sw, egress, queued->packet, logged);
     }
