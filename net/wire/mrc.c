@@ -34,36 +34,51 @@ enum {
 
 #define WRITE (IS_KNOWN | HAS_METH | HAS_RETH | HAS_DATA)
 #define SEND (IS_KNOWN | HAS_METH | HAS_DATA)
+#define BYTES(set, header, size) (((set) & (header)) != 0 ? (size) : 0)
+#define OPERATION(name, set)                                                                      \
+    {                                                                                             \
+        name, set,                                                                                \
+            BYTES(set, HAS_METH, MRC_METH_BYTES) + BYTES(set, HAS_RETH, ROCE_RETH_BYTES) +        \
+                BYTES(set, HAS_IMMDT, ROCE_IMMDT_BYTES) + BYTES(set, HAS_AETH, ROCE_AETH_BYTES) + \
+                BYTES(set, HAS_OPERANDS, ROCE_ATOMIC_ETH_BYTES) +                                 \
+                BYTES(set, HAS_ORIGINAL, ROCE_ATOMIC_ACK_ETH_BYTES) +                             \
+                BYTES(set, HAS_SETH, MRC_SETH_BYTES + MRC_CC_STATE_BYTES) +                       \
+                BYTES(set, HAS_NETH, MRC_NETH_BYTES) + BYTES(set, HAS_PETH, MRC_PETH_BYTES) +     \
+                BYTES(set, HAS_ERTH, MRC_ERTH_BYTES) + BYTES(set, HAS_EETH, MRC_EETH_BYTES)       \
+    }
 static const struct {
     const char *name;
     uint16_t has;
+    uint16_t bytes; // of the headers, without a TSETH
 } operations[ROCE_OPERATION_MASK + 1] = {
-    [ROCE_SEND_FIRST] = {"MRC SEND FIRST", SEND},
-    [ROCE_SEND_MIDDLE] = {"MRC SEND MIDDLE", SEND},
-    [ROCE_SEND_LAST] = {"MRC SEND LAST", SEND},
-    [ROCE_SEND_LAST_IMM] = {"MRC SEND LAST IMM", SEND | HAS_IMMDT},
-    [ROCE_SEND_ONLY] = {"MRC SEND ONLY", SEND},
-    [ROCE_SEND_ONLY_IMM] = {"MRC SEND ONLY IMM", SEND | HAS_IMMDT},
-    [ROCE_WRITE_FIRST] = {"MRC WRITE FIRST", WRITE},
-    [ROCE_WRITE_MIDDLE] = {"MRC WRITE MIDDLE", WRITE},
-    [ROCE_WRITE_LAST] = {"MRC WRITE LAST", WRITE},
-    [ROCE_WRITE_LAST_IMM] = {"MRC WRITE LAST IMM", WRITE | HAS_IMMDT},
-    [ROCE_WRITE_ONLY] = {"MRC WRITE ONLY", WRITE},
-    [ROCE_WRITE_ONLY_IMM] = {"MRC WRITE ONLY IMM", WRITE | HAS_IMMDT},
-    [ROCE_READ_REQUEST] = {"MRC READ REQUEST", IS_KNOWN | HAS_METH | HAS_RETH},
-    [ROCE_READ_RESPONSE_FIRST] = {"MRC READ RESPONSE FIRST", IS_KNOWN | HAS_AETH | HAS_DATA},
-    [ROCE_READ_RESPONSE_MIDDLE] = {"MRC READ RESPONSE MIDDLE", IS_KNOWN | HAS_DATA},
-    [ROCE_READ_RESPONSE_LAST] = {"MRC READ RESPONSE LAST", IS_KNOWN | HAS_AETH | HAS_DATA},
-    [ROCE_READ_RESPONSE_ONLY] = {"MRC READ RESPONSE ONLY", IS_KNOWN | HAS_AETH | HAS_DATA},
-    [ROCE_ACKNOWLEDGE] = {"MRC ACKNOWLEDGE", IS_KNOWN | HAS_AETH},
-    [ROCE_ATOMIC_ACKNOWLEDGE] = {"MRC ATOMIC ACKNOWLEDGE", IS_KNOWN | HAS_AETH | HAS_ORIGINAL},
-    [ROCE_COMPARE_SWAP] = {"MRC COMPARE SWAP", IS_KNOWN | HAS_METH | HAS_OPERANDS},
-    [ROCE_FETCH_ADD] = {"MRC FETCH ADD", IS_KNOWN | HAS_METH | HAS_OPERANDS},
-    [ROCE_MRC_ENDPOINT_REQUEST] = {"MRC ENDPOINT REQUEST", IS_KNOWN | HAS_ERTH},
-    [ROCE_MRC_ENDPOINT_RESPONSE] = {"MRC ENDPOINT RESPONSE", IS_KNOWN | HAS_EETH},
-    [ROCE_MRC_SACK] = {"MRC SACK", IS_KNOWN | HAS_SETH},
-    [ROCE_MRC_NACK] = {"MRC NACK", IS_KNOWN | HAS_NETH},
-    [ROCE_MRC_PROBE] = {"MRC PROBE", IS_KNOWN | HAS_PETH},
+    [ROCE_SEND_FIRST] = OPERATION("MRC SEND FIRST", SEND),
+    [ROCE_SEND_MIDDLE] = OPERATION("MRC SEND MIDDLE", SEND),
+    [ROCE_SEND_LAST] = OPERATION("MRC SEND LAST", SEND),
+    [ROCE_SEND_LAST_IMM] = OPERATION("MRC SEND LAST IMM", SEND | HAS_IMMDT),
+    [ROCE_SEND_ONLY] = OPERATION("MRC SEND ONLY", SEND),
+    [ROCE_SEND_ONLY_IMM] = OPERATION("MRC SEND ONLY IMM", SEND | HAS_IMMDT),
+    [ROCE_WRITE_FIRST] = OPERATION("MRC WRITE FIRST", WRITE),
+    [ROCE_WRITE_MIDDLE] = OPERATION("MRC WRITE MIDDLE", WRITE),
+    [ROCE_WRITE_LAST] = OPERATION("MRC WRITE LAST", WRITE),
+    [ROCE_WRITE_LAST_IMM] = OPERATION("MRC WRITE LAST IMM", WRITE | HAS_IMMDT),
+    [ROCE_WRITE_ONLY] = OPERATION("MRC WRITE ONLY", WRITE),
+    [ROCE_WRITE_ONLY_IMM] = OPERATION("MRC WRITE ONLY IMM", WRITE | HAS_IMMDT),
+    [ROCE_READ_REQUEST] = OPERATION("MRC READ REQUEST", IS_KNOWN | HAS_METH | HAS_RETH),
+    [ROCE_READ_RESPONSE_FIRST] =
+        OPERATION("MRC READ RESPONSE FIRST", IS_KNOWN | HAS_AETH | HAS_DATA),
+    [ROCE_READ_RESPONSE_MIDDLE] = OPERATION("MRC READ RESPONSE MIDDLE", IS_KNOWN | HAS_DATA),
+    [ROCE_READ_RESPONSE_LAST] = OPERATION("MRC READ RESPONSE LAST", IS_KNOWN | HAS_AETH | HAS_DATA),
+    [ROCE_READ_RESPONSE_ONLY] = OPERATION("MRC READ RESPONSE ONLY", IS_KNOWN | HAS_AETH | HAS_DATA),
+    [ROCE_ACKNOWLEDGE] = OPERATION("MRC ACKNOWLEDGE", IS_KNOWN | HAS_AETH),
+    [ROCE_ATOMIC_ACKNOWLEDGE] =
+        OPERATION("MRC ATOMIC ACKNOWLEDGE", IS_KNOWN | HAS_AETH | HAS_ORIGINAL),
+    [ROCE_COMPARE_SWAP] = OPERATION("MRC COMPARE SWAP", IS_KNOWN | HAS_METH | HAS_OPERANDS),
+    [ROCE_FETCH_ADD] = OPERATION("MRC FETCH ADD", IS_KNOWN | HAS_METH | HAS_OPERANDS),
+    [ROCE_MRC_ENDPOINT_REQUEST] = OPERATION("MRC ENDPOINT REQUEST", IS_KNOWN | HAS_ERTH),
+    [ROCE_MRC_ENDPOINT_RESPONSE] = OPERATION("MRC ENDPOINT RESPONSE", IS_KNOWN | HAS_EETH),
+    [ROCE_MRC_SACK] = OPERATION("MRC SACK", IS_KNOWN | HAS_SETH),
+    [ROCE_MRC_NACK] = OPERATION("MRC NACK", IS_KNOWN | HAS_NETH),
+    [ROCE_MRC_PROBE] = OPERATION("MRC PROBE", IS_KNOWN | HAS_PETH),
 };
 
 static uint32_t has(uint8_t opcode)
@@ -89,18 +104,12 @@ bool net_mrc_has_payload(uint8_t opcode)
 
 uint32_t net_mrc_bytes(uint8_t opcode, const net_mrc_t *mrc)
 {
-    const uint32_t set = has(opcode);
-    return ((set & HAS_METH) != 0 ? MRC_METH_BYTES + (mrc->stamped ? MRC_TSETH_BYTES : 0u) : 0u) +
-           ((set & HAS_RETH) != 0 ? (uint32_t)ROCE_RETH_BYTES : 0u) +
-           ((set & HAS_IMMDT) != 0 ? (uint32_t)ROCE_IMMDT_BYTES : 0u) +
-           ((set & HAS_AETH) != 0 ? (uint32_t)ROCE_AETH_BYTES : 0u) +
-           ((set & HAS_OPERANDS) != 0 ? (uint32_t)ROCE_ATOMIC_ETH_BYTES : 0u) +
-           ((set & HAS_ORIGINAL) != 0 ? (uint32_t)ROCE_ATOMIC_ACK_ETH_BYTES : 0u) +
-           ((set & HAS_SETH) != 0 ? (uint32_t)MRC_SETH_BYTES + MRC_CC_STATE_BYTES : 0u) +
-           ((set & HAS_NETH) != 0 ? (uint32_t)MRC_NETH_BYTES : 0u) +
-           ((set & HAS_PETH) != 0 ? (uint32_t)MRC_PETH_BYTES : 0u) +
-           ((set & HAS_ERTH) != 0 ? (uint32_t)MRC_ERTH_BYTES : 0u) +
-           ((set & HAS_EETH) != 0 ? (uint32_t)MRC_EETH_BYTES : 0u);
+    if (!net_mrc_known(opcode)) {
+        return 0;
+    }
+    const uint8_t operation = opcode & ROCE_OPERATION_MASK;
+    const bool stamped = mrc->stamped && (operations[operation].has & HAS_METH) != 0;
+    return operations[operation].bytes + (stamped ? (uint32_t)MRC_TSETH_BYTES : 0);
 }
 
 // -- building
