@@ -40,7 +40,7 @@ void nic__planes_connect(nic_qp_t *qp)
     qp->plane = (uint8_t)(sim_mix64(flow) % planes->count);
 }
 
-static bool is_out(const nic_qp_t *qp, uint32_t plane)
+static SIM_ALWAYS_INLINE bool is_out(const nic_qp_t *qp, uint32_t plane)
 {
     const nic_t *const nic = qp->nic;
     const net_port_t *const port = &nic->planes->ports[plane];

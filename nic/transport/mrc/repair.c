@@ -161,13 +161,12 @@ static void hold(nic_mrc_t *mrc, const news_t *news)
 {
     const nic_qp_t *const qp = mrc->held.base.qp;
     sim_time_t newest = news->probed ? news->sent_ps : 0;
-    for (uint32_t i = 0; i < NIC_SACK_BITS && news->bits >> i != 0; i++) {
-        const uint64_t psn = news->base_psn + i;
-        if ((news->bits >> i & 1u) != 0 && psn >= qp->una_psn && psn < qp->next_psn) {
-            const sim_time_t sent_ps = nic__flight_of(&mrc->flight, psn)->sent_ps;
-            newest = SIM_MAX(sent_ps, newest);
-            nic__flight_hold(&mrc->flight, &mrc->held, psn);
-        }
+    uint64_t left = nic__flight_known(qp, news->base_psn, news->bits);
+    for (; left != 0; left &= left - 1) {
+        const uint64_t psn = news->base_psn + (uint32_t)__builtin_ctzll(left);
+        const sim_time_t sent_ps = nic__flight_of(&mrc->flight, psn)->sent_ps;
+        newest = SIM_MAX(sent_ps, newest);
+        nic__flight_hold(&mrc->flight, &mrc->held, psn);
     }
     mrc->newest_ps = SIM_MAX(newest, mrc->newest_ps);
 }
@@ -188,10 +187,10 @@ static void look_for_gaps(nic_mrc_t *mrc, const news_t *news)
         return; // nothing is missing
     }
     const sim_time_t reorder_ps = nic__mrc_reorder_ps(mrc);
-    for (uint32_t i = 0; i < NIC_SACK_BITS; i++) {
-        const uint64_t psn = news->base_psn + i;
-        if ((news->bits >> i & 1u) == 0 && psn >= qp->una_psn && psn < qp->next_psn &&
-            nic__flight_of(&mrc->flight, psn)->sent_ps + reorder_ps < mrc->newest_ps) {
+    uint64_t left = nic__flight_known(qp, news->base_psn, ~news->bits);
+    for (; left != 0; left &= left - 1) {
+        const uint64_t psn = news->base_psn + (uint32_t)__builtin_ctzll(left);
+        if (nic__flight_of(&mrc->flight, psn)->sent_ps + reorder_ps < mrc->newest_ps) {
             const uint32_t bytes = nic__flight_take_out(&mrc->flight, qp, psn);
             if (bytes != 0) {
                 nic__mrc_shared(mrc)->gaps++;

@@ -198,16 +198,15 @@ uint32_t nic__packet_span(const nic_qp_t *qp, const net_packet_t *packet)
 
 nic_arrival_t nic__early_receive(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet)
 {
-    const nic_transport_view_t view = nic_transport_look(qp);
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
     nic_arrival_t arrival = {
-        .psn = nic_transport_psn(packet->psn, view.expected_psn),
+        .psn = nic_transport_psn(packet->psn, kept->first_psn),
         .span = nic__packet_span(qp, packet),
         .news = NIC_KEPT_AGAIN,
-        .refused = view.refused,
+        .refused = (qp->rx_flags & NIC_RX_STOPPED) != 0,
     };
-    SIM_ASSERT(kept->first_psn == view.expected_psn);
-    if (view.refused || arrival.psn + arrival.span > kept->first_psn + NIC_PSN_WINDOW) {
+    SIM_ASSERT(kept->first_psn == qp->expected_psn);
+    if (arrival.refused || arrival.psn + arrival.span > kept->first_psn + NIC_PSN_WINDOW) {
         nic_transport_consume(qp, packet);
         return arrival;
     }

@@ -100,12 +100,9 @@ static void count_again(nic_flight_t *flight, const nic_single_acks_t *held, uin
 
 void nic__flight_hold(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn)
 {
-    const nic_qp_t *const qp = held->base.qp;
-    if (psn >= qp->una_psn && psn < qp->next_psn) {
-        count_again(flight, held, psn);
-        *nic__resend_of(&held->resend, psn) |= NIC_SENT_HELD;
-        nic__flight_of(flight, psn)->out = false;
-    }
+    count_again(flight, held, psn);
+    *nic__resend_of(&held->resend, psn) |= NIC_SENT_HELD;
+    nic__flight_of(flight, psn)->out = false;
 }
 
 void nic__flight_pass(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t end_psn)

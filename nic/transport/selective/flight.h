@@ -56,7 +56,16 @@ void nic__flight_pass_early(nic_flight_t *flight, const nic_single_acks_t *held,
 // Takes off all bytes if no packet in [una_psn, next_psn) is in flight: those of packets that NACKs
 // acknowledged, whose count was lost.
 void nic__flight_settle(nic_flight_t *flight, const nic_qp_t *qp);
-// Marks a packet that the peer holds; one that is not in [una_psn, next_psn) is ignored.
+// Returns those bits of a bitmap, whose lowest stands for base_psn, that stand for packets in
+// [una_psn, next_psn).
+static inline uint64_t nic__flight_known(const nic_qp_t *qp, uint64_t base_psn, uint64_t bits)
+{
+    const uint64_t before = qp->una_psn > base_psn ? qp->una_psn - base_psn : 0;
+    const uint64_t end = qp->next_psn > base_psn ? qp->next_psn - base_psn : 0;
+    const uint64_t late = end < 64 ? ~UINT64_C(0) << end : 0;
+    return before < 64 ? bits & ~late & ~UINT64_C(0) << before : 0;
+}
+// Marks a packet in [una_psn, next_psn) that the peer holds.
 void nic__flight_hold(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn);
 // Takes off what has newly arrived, by the count of all received bytes that an ACK carries. To be
 // called after una_psn has moved. Returns the new bytes.

@@ -276,10 +276,10 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     const news_t news = read_ack(uec, packet);
-    for (uint32_t i = 0; i < 64 && news.bits >> i != 0; i++) {
-        if ((news.bits >> i & 1u) != 0) {
-            nic__flight_hold(&uec->flight, &uec->held, news.base_psn + i);
-        }
+    uint64_t left = nic__flight_known(qp, news.base_psn, news.bits);
+    for (; left != 0; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(left);
+        nic__flight_hold(&uec->flight, &uec->held, news.base_psn + i);
     }
     const uint64_t before_psn = qp->una_psn;
     nic__flight_pass(&uec->flight, &uec->held, news.end_psn);
