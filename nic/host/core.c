@@ -55,6 +55,9 @@ static nic_core_t *create(net_node_t *node, nic_core_fn step, void *ctx)
     core->due_ps = SIM_TIME_NEVER;
     host->cores = core;
     sim_timer_init(&core->timer, fired);
+    if (core->next != NULL) {
+        sim_expect_timers(&node->sim); // each step of a core is a timer
+    }
     return core;
 }
 
