@@ -38,6 +38,7 @@ typedef struct pass {
     sender_t *senders; // by interface
     size_t uid_count;
     bool has_slow_links; // below ORDINARY_BPS, or longer than ORDINARY_PS
+    bool has_losses;     // some link loses or damages frames
 } pass_t;
 
 static size_t count_uids(const net_t *net)
@@ -170,7 +171,7 @@ static double loss_of(const net_path_t *path, uint32_t frame_bytes)
 // more in bursts, on average as many.
 static void count_losses(pass_t *pass, const app_flow_result_t *flow, const net_path_t *data)
 {
-    if (flow->mtu_bytes == 0) {
+    if (flow->mtu_bytes == 0 || !pass->has_losses) {
         return;
     }
     const uint64_t mtu = flow->mtu_bytes;
@@ -202,19 +203,26 @@ static void count_attempts(pass_t *pass, const app_flow_result_t *flow, const ne
 #define ORDINARY_PS SIM_PS_PER_S
 #define ORDINARY_BYTES (UINT64_C(1) << 36)
 
-static bool has_slow_links(const net_t *net)
+// Looks at all links. Those that only other ranks have may be slow and lossy.
+static void look_at_links(pass_t *pass)
 {
+    const net_t *const net = pass->world->net;
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_look(net, i);
-        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
-            const net_line_t *const line =
-                net_port_exists(node, p) ? net_port_at(node, p)->line : NULL;
-            if (line != NULL && (line->rate_bps < ORDINARY_BPS || line->delay_ps > ORDINARY_PS)) {
-                return true;
+        const uint32_t port_count = node == NULL ? 0 : node->port_count;
+        pass->has_slow_links |= node == NULL;
+        pass->has_losses |= node == NULL;
+        for (uint32_t p = 0; p < port_count; p++) {
+            if (!net_port_exists(node, p)) {
+                pass->has_slow_links = pass->has_losses = true;
+                continue;
             }
+            const net_line_t *const line = net_port_at(node, p)->line;
+            pass->has_slow_links |= line->rate_bps < ORDINARY_BPS || line->delay_ps > ORDINARY_PS;
+            pass->has_losses |=
+                line->config->loss_rate.num > 0 || line->config->bit_error_rate.num > 0;
         }
     }
-    return false;
 }
 
 // Returns whether a transfer between linked hosts may take longer than simulated time can express.
@@ -316,8 +324,8 @@ world_survey_t *world_survey_create(const world_t *world)
         .survey = survey,
         .senders = sim_alloc_array(world->nic_count + 1, sizeof(*pass.senders)),
         .uid_count = count_uids(world->net),
-        .has_slow_links = has_slow_links(world->net),
     };
+    look_at_links(&pass);
     for (size_t i = 0; i < world->nic_count; i++) {
         pass.senders[i].first_ps = SIM_TIME_NEVER;
     }
