@@ -74,6 +74,12 @@ def count_words(text):
     return len(re.findall("[A-Za-z]{2,}", text))
 
 
+def is_value(text):
+    """Returns whether a part of a sentence is a value: a name, a number with its unit, or a list of them."""
+    return all(item.count(" ") < 2 or re.match(r"rocesim |\[|\d", item)
+               for item in map(str.strip, text.split(",")))
+
+
 def is_sentence(text):
     return text.count(" ") >= 2 and "--set" not in text and not text.startswith("{s:")
 
@@ -113,12 +119,35 @@ def printed_by(program):
     yield from (entry["question"] for entry in listed("list", "--json"))
 
 
+FIRST_ERROR = "{}, did you mean '{}'? Expected {}"  # entries from here on are of errors of scenarios
+STAR = "topology: {star: {hosts: 4}}\n"
+WRONG = [  # scenarios with the mistakes that people make
+    "topology: {star: {hosts: 4, rate: fast}}", "topology: {star: {hosts: 0}}", "topology: {stars: {hosts: 4}}",
+    "topolgy: {star: {}}", "topology: {star: {hosts: 4, delay: 1}}", "a: [", "- x", "", "traffic: []",
+    STAR + "nic: {mut: 1024}", STAR + "nic: {mtu: 1000}", STAR + "nic: {congestion-control: dcqn}",
+    STAR + "nic: {timeout: 99}", STAR + "switch: {pfc: {enabled: yes}}", STAR + "switch: {buffer: 1KB}",
+    STAR + "switch: {pfc: {priorities: [9]}}", STAR + "until: 5", STAR + "seed: -1", STAR + "outputs: {flows: maybe}",
+    STAR + "traffic: {incast: {to: host0}}", STAR + "traffic:\n  - incst: {to: host0}",
+    STAR + "traffic:\n  - incast: {to: host9, from: 'host[1-3]', bytes: 1MB}",
+    STAR + "traffic:\n  - workload: {file: nothing.goal}", STAR + "links: {host0--host1: {rate: 1Gbps}}",
+    STAR + "observe:\n  - {series: 'port[switch0->host9].queue_bytes'}",
+    STAR + "observe:\n  - {series: 'port[switch0->host0].queue'}",
+]
+
+
+def errors_of(program):
+    """Returns what the program says about wrong scenarios."""
+    for scenario in WRONG:
+        said = subprocess.run([program, "check", "-"], input=scenario, capture_output=True, text=True).stderr
+        yield re.sub(r"^rocesim: |-:\d+:\d+: ", "", said.splitlines()[0])
+
+
 def wanted_of(program):
     wanted = {text for text in of_sources() if is_sentence(text)}
     wanted -= {"{} {} {} {}; measured: {}; expected {}"}  # the frame of the rules
     for path in glob.glob("studio/server/**/*.c", recursive=True):  # errors that the server answers
         wanted |= {text for text in arguments(path, "studio_response_error") if " " in text.strip()}
-    return (wanted | set(printed_by(program))) - {""}
+    return (wanted | set(printed_by(program)) | set(errors_of(program))) - {""}
 
 
 class Catalogue:
@@ -140,7 +169,7 @@ class Catalogue:
             found = pattern.fullmatch(text)
             if found and "{}" not in text:
                 self.used.add(english)
-                return all(self.has(part) or part.count(" ") < 2 for part in found.groups())
+                return all(self.has(part) or is_value(part) for part in found.groups())
         return False
 
     def wrong(self):
@@ -153,7 +182,10 @@ def main():
     catalogue = Catalogue("studio/page/src/i18n/told_zh.json")
     wanted = wanted_of(sys.argv[1])
     missing = sorted(text for text in wanted if not catalogue.has(text))
-    stale = sorted(text for text in catalogue.entries.keys() - catalogue.used if count_words(text) >= 3)
+    # What belongs to errors of scenarios may be used by others than those that are tried here.
+    errors = list(catalogue.entries)[list(catalogue.entries).index(FIRST_ERROR):]
+    unused = catalogue.entries.keys() - catalogue.used - set(errors)
+    stale = sorted(text for text in unused if count_words(text) >= 3)
     for what, found in (("lacks", missing), ("stale", stale),
                         ("uses a value that there is not", catalogue.wrong())):
         for text in found:

@@ -4,6 +4,7 @@ import type { Scope } from "../core/dom";
 import { h } from "../core/dom";
 import { the_color } from "../core/settings";
 import type { FigurePanel } from "../core/types";
+import { told } from "../i18n/text";
 import { echart } from "./chart";
 import { short_number } from "./figure";
 
@@ -76,11 +77,11 @@ function options_of(panel: FigurePanel, boxes: Box[]) {
             type: "value",
             min: panel.x_range?.[0] ?? x_of(Math.min, Infinity),
             max: panel.x_range?.[1] ?? x_of(Math.max, -Infinity),
-            name: panel.x_label,
+            name: told(panel.x_label),
             nameLocation: "middle",
             nameGap: 28,
             nameTextStyle: { color: ink },
-            axisLabel: { color: ink },
+            axisLabel: { color: ink, showMinLabel: false, showMaxLabel: false },
             splitLine: { show: false },
         },
         yAxis: {
@@ -108,7 +109,10 @@ export function boxes_of(scope: Scope, panel: FigurePanel, name: string): HTMLEl
             .join("; "),
         rows: [["row", "from", "to", "value"], ...boxes.map((box) => [row_of(box), box[0], box[1], box[4]])],
     });
-    const about = [panel.x_label, panel.color_label].filter(Boolean).join("; ");
+    const about = [panel.x_label, panel.color_label]
+        .filter(Boolean)
+        .map((text) => told(text!))
+        .join("; ");
     return h(
         "figure",
         { class: "figure" },
