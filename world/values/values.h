@@ -5,6 +5,12 @@
 
 #include "world/scenario.h"
 
+// Prepares a tree for reading: parameters get their values and are expanded; then constants and
+// overrides replace what stands at their paths; then expressions are computed.
+SIM_MUST_CHECK sim_err_t world__prepare_values(world_document_t *document, world_tree_t *root,
+                                               const char *file_name,
+                                               const world_override_t *overrides, size_t count,
+                                               world_error_t *error);
 // Merges a mapping into the one at a path, or sets another value there. path is a scalar.
 SIM_MUST_CHECK sim_err_t world__merge_value(world_document_t *document, world_tree_t *root,
                                             const world_tree_t *path, world_tree_t *value,
