@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/values/prepare.c - gives the values of a scenario's tree their final form, before it is read.
+// world/values/prepare.c - gives the values of a scenario their final form, before it is read.
 #include "world/parameters.h"
 #include "world/values/constants.h"
 #include "world/values/values.h"
