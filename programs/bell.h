@@ -2,9 +2,8 @@
 // programs/bell.h - bells: where the simulator and the threads of a program wait for each other.
 //
 // A bell is a futex in shared memory with one waiter at a time. Who waits looks at it for some time
-// first: on a machine with an idle processor that is cheaper than two changes of processes. If both
-// sides run on one processor, who waits lets the other side run there instead, which takes one
-// system call where sleeping and waking take two.
+// first, if the simulator says so (apps/programs/exchange.c): on a machine with an idle processor
+// that is cheaper than two changes of processes.
 #ifndef PROGRAMS_BELL_H
 #define PROGRAMS_BELL_H
 
@@ -63,14 +62,9 @@ static inline bool program_bell_take(uint32_t *bell)
                                        __ATOMIC_SEQ_CST);
 }
 
-// Looks at a bell for a number of times, which may be 0. If the other side runs on the caller's
-// processor, it lets that run. Returns as program_bell_take() does.
-static inline bool program_bell_look(uint32_t *bell, uint32_t looks, bool is_beside)
+// Looks at a bell for a number of times, which may be 0. Returns as program_bell_take() does.
+static inline bool program_bell_look(uint32_t *bell, uint32_t looks)
 {
-    if (looks != 0 && is_beside) {
-        (void)program_system(SYS_sched_yield, NULL, 0, 0, NULL);
-        return program_bell_take(bell);
-    }
     for (uint32_t i = 0; i < looks; i++) {
         if (__atomic_load_n(bell, __ATOMIC_RELAXED) == PROGRAM_BELL_RUNG) {
             return program_bell_take(bell);

@@ -395,7 +395,6 @@ typedef struct program_shared {
     uint32_t bell;              // by the simulator: of the thread that has the turn
     uint32_t with_descriptor; // by the simulator: the answer's descriptor is in the control socket
     uint32_t spins;           // by the simulator: looks at a bell before the thread sleeps
-    int32_t processors[2];    // on which the simulator and the thread that has the turn ran last
     uint32_t quiet;           // by both: until the next call, no queue has a completion
     uint32_t alone;           // by the simulator: no other thread can run before the next call
     uint32_t at_descriptors;  // by the simulator: number of other threads that wait for descriptors

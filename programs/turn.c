@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,8 +168,7 @@ static bool is_abandoned(void)
 static void await_answer(void)
 {
     uint32_t *const bell = &turn_shared->bells[own_bell];
-    const bool is_beside = turn_shared->processors[0] == turn_shared->processors[1];
-    bool rung = program_bell_look(bell, turn_shared->spins, is_beside);
+    bool rung = program_bell_look(bell, turn_shared->spins);
     uint64_t waited_ms = 0;
     while (!rung) {
         rung = program_bell_sleep(bell, LIVES_MS, &waited_ms);
@@ -189,7 +187,6 @@ static void exchange(program_call_t *call, int *descriptor)
 {
     const int error = errno;
     turn_shared->call = *call;
-    turn_shared->processors[1] = PROGRAM_NEXT(sched_getcpu)();
     (void)program_bell_ring(&turn_shared->bells[PROGRAM_BELL_OF_SIMULATOR]);
     await_answer();
     if (descriptor != NULL) {

@@ -2,7 +2,9 @@
 // apps/programs/exchange.c - the turn changes hands: answers to threads, and waits for their calls.
 //
 // Who waits looks at its bell (programs/bell.h) for some time before it sleeps, as long as that
-// pays: while other processes have the processors, looks find nothing.
+// pays: while other processes have the processors, or several programs take turns, looks find
+// nothing. Then both sides run on one processor, since waking a process on another one takes
+// several times as long.
 #define _GNU_SOURCE
 #include "apps/programs/process.h"
 #include "programs/bell.h"
@@ -26,7 +28,7 @@
 #define CREDIT_MAX 32
 #define CREDIT_LOST 2
 #define REST_MIN 64u
-#define REST_MAX 4096u
+#define REST_MAX 8192u
 
 // Reads the first line of a file of the thread that has the turn in /proc; "" if there is none.
 static void read_of_thread(const app__process_t *process, const char *name, char line[256])
@@ -106,12 +108,61 @@ const char *app__process_awaits(const app__process_t *process)
     return NULL;
 }
 
-static uint32_t looks_of(const app__process_t *process, const app__spins_t *spins)
+// -- processors
+
+_Static_assert(sizeof(cpu_set_t) == APP__PROCESSORS, "masks are copied");
+
+void app__processors_allowed(uint8_t allowed[APP__PROCESSORS])
 {
-    return process->may_spin && spins->rest == 0 ? SPINS : 0;
+    memset(allowed, 0, APP__PROCESSORS);
+    (void)sched_getaffinity(0, APP__PROCESSORS, (cpu_set_t *)(void *)allowed);
 }
 
-// Decides after an exchange whether a side looks at its bell in the next one.
+// Lets both sides run on the processor of the calling thread, or the process on the others.
+static void place(app__process_t *process, bool beside)
+{
+    const int here = sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE) {
+        return;
+    }
+    cpu_set_t own;
+    memcpy(&own, process->allowed, sizeof(own));
+    cpu_set_t its = own;
+    if (beside) {
+        CPU_ZERO(&own);
+        CPU_SET((size_t)here, &own);
+        its = own;
+    } else if (process->shared->many == 0) {
+        CPU_CLR((size_t)here, &its);
+    }
+    (void)sched_setaffinity(0, sizeof(own), &own);
+    (void)sched_setaffinity(process->pid, sizeof(its), &its);
+    process->beside = beside ? here : APP__APART;
+}
+
+void app__process_leave(app__process_t *process)
+{
+    if (process->beside >= 0) {
+        (void)sched_setaffinity(0, APP__PROCESSORS, (const cpu_set_t *)(void *)process->allowed);
+        process->beside = APP__NOT_PLACED;
+    }
+}
+
+// Places the two sides for the next exchange. Threads of a process are the kernel's to place.
+static void place_again(app__process_t *process)
+{
+    const bool beside = process->spins.rest != 0 && process->shared->many == 0;
+    if (process->may_spin && process->beside != (beside ? sched_getcpu() : APP__APART)) {
+        place(process, beside);
+    }
+}
+
+static uint32_t looks_of(const app__process_t *process)
+{
+    return process->may_spin && process->spins.rest == 0 ? SPINS : 0;
+}
+
+// Decides after an exchange whether the two sides look at their bells in the next one.
 static void judge(app__spins_t *spins, bool slept)
 {
     if (spins->rest != 0) {
@@ -129,14 +180,14 @@ static void judge(app__spins_t *spins, bool slept)
     }
 }
 
+// -- exchanges
+
 app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
                               bool (*stops)(void *ctx), void *ctx)
 {
     uint32_t *const bell = &process->shared->bells[PROGRAM_BELL_OF_SIMULATOR];
-    const int32_t *const processors = process->shared->processors;
-    const bool found = program_bell_look(bell, looks_of(process, &process->own_spins),
-                                         processors[0] == processors[1]);
-    judge(&process->own_spins, !found);
+    const bool found = program_bell_look(bell, looks_of(process));
+    judge(&process->spins, process->slept || !found);
     if (found) {
         return APP__TURN_CALL;
     }
@@ -191,7 +242,7 @@ void app__process_answer(app__process_t *process, uint32_t bell, int control, in
     }
     shared->with_descriptor = descriptor >= 0;
     shared->bell = bell;
-    shared->processors[0] = sched_getcpu();
-    shared->spins = looks_of(process, &process->thread_spins);
-    judge(&process->thread_spins, program_bell_ring(&shared->bells[bell]));
+    place_again(process);
+    shared->spins = looks_of(process);
+    process->slept = program_bell_ring(&shared->bells[bell]);
 }

@@ -74,8 +74,9 @@ struct app__program {
     sim_message_t *awaited;   // place for what they wait for, in words
 
     // the process
-    app__process_t *first_process; // NULL: not begun
-    app__process_t *process;       // of the thread that has the turn; else the first one
+    uint8_t allowed[APP__PROCESSORS]; // of this machine, for the simulator
+    app__process_t *first_process;    // NULL: not begun
+    app__process_t *process;          // of the thread that has the turn; else the first one
     app__pr_state_t state;
     app__pr_event_t *events; // not yet given to their processes
     size_t event_count;

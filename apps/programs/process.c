@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +55,10 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
 {
     app__process_t *const made = sim_alloc(sizeof(*made));
     *made = (app__process_t){.control = -1, .memory = -1, .out = -1, .err = -1};
-    made->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
-    made->own_spins.credit = APP__SPINS_CREDIT;
-    made->thread_spins.credit = APP__SPINS_CREDIT;
+    memcpy(made->allowed, plan->allowed, sizeof(made->allowed));
+    made->may_spin = CPU_COUNT((const cpu_set_t *)(void *)made->allowed) > 1;
+    made->beside = APP__NOT_PLACED;
+    made->spins.credit = APP__SPINS_CREDIT;
     made->shared_bytes = sizeof(program_shared_t) + plan->host_count * sizeof(program_host_t);
     const int shared = memory_file("shared", made->shared_bytes, F_SEAL_SHRINK | F_SEAL_GROW);
     made->memory = memory_file("memory", MEMORY_FILE_BYTES, F_SEAL_SHRINK);
@@ -319,6 +321,7 @@ bool app__process_is_dead(const app__process_t *process)
 int app__process_end(app__process_t *process, bool kill_at_once)
 {
     int status = 0;
+    app__process_leave(process);
     if (process->pid <= 0) {
         return status;
     }

@@ -11,23 +11,30 @@
 typedef struct app__program app__program_t;
 typedef struct app__process app__process_t;
 
-#define APP__SPINS_CREDIT 8 // at the beginning, and after a rest
-
-// Whether it pays that one side looks at its bell before it sleeps.
+// Whether it pays that who waits looks at its bell before it sleeps. While it does, the two sides run
+// on different processors. While it does not, they run on one: there, changes of processes are
+// cheapest.
 typedef struct app__spins {
-    int32_t credit;     // it does not look without
-    uint32_t rest;      // exchanges until the next try; 0: it looks
+    int32_t credit;     // nobody looks without
+    uint32_t rest;      // exchanges until the next try; 0: both look
     uint32_t next_rest; // after that try
 } app__spins_t;
 
+#define APP__SPINS_CREDIT 8  // at the beginning, and after a rest
+#define APP__PROCESSORS 128u // bytes of a mask of this machine's processors
+
+enum { APP__NOT_PLACED = -2, APP__APART = -1 };
+
 struct app__process {
     pid_t pid;
-    bool is_child;             // of this process; else of a process of the program
-    bool may_spin;             // the machine has several processors
-    app__spins_t own_spins;    // of the simulator
-    app__spins_t thread_spins; // of the thread that has the turn
-    int control;               // of the first thread, until that has it; -1: none
-    int memory;                // file of the process's pages
+    bool is_child;                    // of this process; else of a process of the program
+    uint8_t allowed[APP__PROCESSORS]; // on which the simulator may run
+    bool may_spin;                    // they are several
+    int32_t beside;                   // processor on which both sides run, or APP__...
+    app__spins_t spins;
+    bool slept;  // in this exchange somebody did
+    int control; // of the first thread, until that has it; -1: none
+    int memory;  // file of the process's pages
     program_shared_t *shared;
     size_t shared_bytes;
     struct app__mapping *mappings; // of pages of `memory`
@@ -56,7 +63,8 @@ typedef struct app__process_plan {
     const char *environment;   // "NAME=VALUE ..."; may be NULL
     uint64_t memory_max_bytes; // 0: no limit
     uint64_t output_max_bytes;
-    uint64_t host_count; // entries behind program_shared_t
+    uint64_t host_count;    // entries behind program_shared_t
+    const uint8_t *allowed; // processors on which the simulator may run
 } app__process_plan_t;
 
 // Makes the shared memory of a process; the caller fills it in and starts the process then.
@@ -79,6 +87,10 @@ app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
 // Gives the turn to the thread with this bell and control socket. `descriptor` goes with the
 // answer; -1: none. It stays the caller's.
 void app__process_answer(app__process_t *process, uint32_t bell, int control, int descriptor);
+// Sets the processors on which the calling thread may run.
+void app__processors_allowed(uint8_t allowed[APP__PROCESSORS]);
+// Lets the calling thread run on all processors again.
+void app__process_leave(app__process_t *process);
 // Returns true if the process has ended.
 bool app__process_is_dead(const app__process_t *process);
 // Returns the name of the system call in which the thread that has the turn waits; NULL: none.

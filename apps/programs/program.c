@@ -294,6 +294,7 @@ sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
         .memory_max_bytes = program->config->memory_max_bytes,
         .output_max_bytes = program->config->output_max_bytes,
         .host_count = net_interface_count(program->app.net),
+        .allowed = program->allowed,
     };
     sim_err_t error = app__process_create(&plan, &program->process, message);
     if (error == SIM_OK) {
@@ -372,6 +373,7 @@ static app__program_t *make_program(const app_context_t *context, net_node_t *no
         program->segments = app__segments_of(app__runtime_segments(context->runtime), node);
         app__program_init_control(program, config->kill_ps);
         program->chain = app__program_chain();
+        app__processors_allowed(program->allowed);
         program->awaited = sim_alloc(sizeof(*program->awaited));
         program->thread = app__thread_add(program, -1);
         program->core = program->thread->core;

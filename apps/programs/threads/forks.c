@@ -26,13 +26,14 @@ int app__fork(app__program_t *program, program_call_t *call, int *descriptor)
         .memory = first->memory,
         .shared = first->shared,
         .may_spin = first->may_spin,
-        .own_spins = first->own_spins,
-        .thread_spins = first->thread_spins,
+        .beside = APP__NOT_PLACED,
+        .spins = first->spins,
         .out = first->out,
         .err = first->err,
         .number = app__sockets_number(program->sockets, program->node),
         .next = first->next,
     };
+    memcpy(process->allowed, first->allowed, sizeof(process->allowed));
     first->next = process;
     program->threads[call->handle]->process = process;
     app__segments_forked(program->segments, program->process, process);
