@@ -34,7 +34,7 @@
 // Looks at a clock among other calls take no time, as their times are in those of the calls: each
 // shows a later time than the look before, but at most so many looks ahead of the program's time.
 // More looks in a row take what they show.
-#define LOOKS_FREE 16u
+#define LOOKS_FREE 32u
 
 #define IDLE_FIRST_PS TURN_PS_PER_US
 #define IDLE_DOUBLINGS 7u

@@ -63,7 +63,7 @@ static const sim_attr_t shared_attrs[] = {
                      "read the bytes"),
     SIM_ATTR("programs.clock", TIME, app_programs_config_t, clock_ps,
              .default_text = "1ns", .min_text = "1ps", .max_text = "1ms",
-             .help = "time that a program takes for one look at a clock, if it makes more than 16 in a "
+             .help = "time that a program takes for one look at a clock, if it makes more than 32 in a "
                      "row; others take none, and show a later time than the look before"),
     SIM_ATTR("programs.call", TIME, app_programs_config_t, call_ps,
              .default_text = "100ns", .min_text = "0ps", .max_text = "1ms",

@@ -187,6 +187,7 @@ static bool try_parked(app__pr_thread_t *thread)
         call->error = EINTR;
     }
     begin_turn(thread, call->wait.reasons);
+    thread->polled = call->op == PROGRAM_POLL_CQ;
     answer(thread, NO_DESCRIPTOR);
     return true;
 }
@@ -308,6 +309,7 @@ static bool poll_or_park(app__pr_thread_t *thread, program_call_t *call)
     }
     call->wait.reasons = waiting_for(thread, call);
     thread->acted = thread->acted || call->count != 0;
+    thread->polled = true;
     thread->reasons = 0;
     return true;
 }
@@ -379,9 +381,9 @@ static bool take_call(app__pr_thread_t *thread)
     program_shared_t *const shared = program->process->shared;
     program_call_t *const call = &shared->call;
     int descriptor = NO_DESCRIPTOR;
-    if (call->op == PROGRAM_POLL_CQ && program->detailed && program->thread_count == 1 &&
-        is_ahead(thread)) {
-        thread->called = true; // in the next step: completions until then come first
+    if (thread->polled && program->detailed && program->thread_count == 1 && is_ahead(thread) &&
+        (call->op == PROGRAM_POLL_CQ || call->op == PROGRAM_FLUSH)) {
+        thread->called = true; // a poll ends a step
         return false;
     }
     program->calls += call->op != PROGRAM_FLUSH || call->flags == 0;
@@ -517,6 +519,7 @@ bool app__program_take_turn(nic_core_t *core, void *ctx)
     if (program->state == APP__PR_ENDED || thread->ended) {
         return false;
     }
+    thread->polled = false;
     program->thread = thread;
     program->core = thread->core;
     program->process = thread->process;

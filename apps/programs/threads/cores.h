@@ -26,6 +26,7 @@ typedef struct app__pr_thread {
     bool ended;
     bool lingers; // it has ended, but the kernel's thread lives as long as its process
 
+    bool polled;         // in this step of its core
     bool called;         // its call lies in shared memory, for the next step of its core
     bool parked;         // its call waits for something
     program_call_t call; // in which it waits
