@@ -11,9 +11,9 @@
 typedef struct app__program app__program_t;
 typedef struct app__process app__process_t;
 
-// Whether it pays that who waits looks at its bell before it sleeps. While it does, the two sides run
-// on different processors. While it does not, they run on one: there, changes of processes are
-// cheapest.
+// Whether it pays that who waits looks at its bell before it sleeps. While it does, the two sides
+// run on different processors. While it does not, they run on one: there, changes of processes
+// are cheapest.
 typedef struct app__spins {
     int32_t credit;     // nobody looks without
     uint32_t rest;      // exchanges until the next try; 0: both look
