@@ -21,6 +21,7 @@
 #include "programs/parts.h"
 #include "programs/system.h"
 
+#define BELOW_BYTES 2048u
 #define LIVES_MS 1000u // between two looks at whether the simulator still lives
 
 // A program that looks at a clock and does nothing else waits for time to pass. A look costs at
@@ -35,6 +36,10 @@
 // shows a later time than the look before, but at most so many looks ahead of the program's time.
 // More looks in a row take what they show.
 #define LOOKS_FREE 32u
+
+#define CALLER_WORDS 64u // of the caller's stack that are compared
+#define FRAMES_MAX 32u   // of the library, above that of a call
+#define MOVES_MAX 10000u // attempts in a row at other places than the last one
 
 #define IDLE_FIRST_PS TURN_PS_PER_US
 #define IDLE_DOUBLINGS 7u
@@ -183,12 +188,22 @@ static void await_answer(void)
     answered_bytes = 0;
 }
 
+// Clears the stack below the caller. What a wait left there depends on the machine, and programs
+// have it in variables to which they write nothing, while loops are known by their stacks.
+static __attribute__((noinline)) void clear_below(void)
+{
+    uint8_t below[BELOW_BYTES];
+    memset(below, 0, sizeof below);
+    __asm__ volatile("" : : "r"(below) : "memory");
+}
+
 static void exchange(program_call_t *call, int *descriptor)
 {
     const int error = errno;
     turn_shared->call = *call;
     (void)program_bell_ring(&turn_shared->bells[PROGRAM_BELL_OF_SIMULATOR]);
     await_answer();
+    clear_below();
     if (descriptor != NULL) {
         *descriptor = turn_shared->with_descriptor != 0 ? receive_descriptor() : -1;
     }
@@ -470,15 +485,43 @@ void turn_act(void)
     looks_in_a_row = 0;
 }
 
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+// Returns a number for the place of the program's call: its return address, and its stack with what
+// is on it. All frames of the library have pointers.
+static __attribute__((noinline)) uint64_t place_of_call(void)
+{
+    const uintptr_t begin = (uintptr_t)__ehdr_start;
+    const uintptr_t length = (uintptr_t)etext - begin;
+    const uintptr_t *frame = __builtin_frame_address(0);
+    for (uint32_t i = 0; i < FRAMES_MAX && frame[1] - begin < length; i++) {
+        frame = (const uintptr_t *)frame[0];
+    }
+    uint64_t sum = (uintptr_t)frame;
+    for (uint32_t i = 1; i < CALLER_WORDS; i++) {
+        sum = (sum ^ frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
 uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
 {
+    const uint64_t place = idle->by_state ? 0 : place_of_call();
+    const bool elsewhere = place != idle->place;
+    idle->place = place;
     if (idle->actions != actions + 1) {
         idle->actions = actions + 1;
         idle->looks = looks;
         idle->tries = 0;
+        idle->moves = 0;
         return 0;
     }
-    if (idle->looks == looks) {
+    if (elsewhere) {
+        idle->moves++;
+    }
+    if (idle->looks == looks && (!elsewhere || idle->moves >= MOVES_MAX)) {
         return PROGRAM_NEVER;
     }
     idle->looks = looks;

@@ -142,6 +142,9 @@ typedef struct turn_idle {
     uint64_t actions; // number of actions at the last attempt that found nothing, plus 1
     uint64_t looks;   // number of looks at a clock at that time
     uint32_t tries;   // attempts in a row with a look at a clock between them
+    uint32_t moves;   // attempts in a row at another place of the program than the one before
+    uint64_t place;   // of the last attempt
+    bool by_state;    // places do not count
 } turn_idle_t;
 
 // Notes that the program did something, or that something happened to it.
@@ -149,7 +152,7 @@ void turn_act(void);
 
 // Returns how long an attempt that found nothing may wait: 0 if something was done since the last
 // one, so that the program may do more at this time; else PROGRAM_NEVER, or 1 us to 100 us if the
-// program looks at a clock between its attempts.
+// program looks at a clock between its attempts, or makes them at different places.
 uint64_t turn_idle_timeout_ps(turn_idle_t *idle);
 
 // Waits as long as an attempt that found nothing may wait. Returns true if something happened.

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "programs/turn.h"
 
 #define SIGNALS 65
+#define HANDLER_STACK_BYTES (UINT32_C(256) << 10)
 
 __thread uint64_t signals_handled;
 __thread uint64_t signals_interrupts;
@@ -125,9 +127,57 @@ void signals_begin(void)
 void signals_own(int signal, signals_own_fn handler)
 {
     own[signal] = handler;
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART | SA_ONSTACK};
     action.sa_sigaction = enter;
     (void)install(signal, &action);
+}
+
+// -- stacks of handlers
+//
+// Signals of the library come at times that depend on the machine. On the thread's own stack they
+// would leave bytes there, and loops are known by their stacks.
+
+static uint8_t first_stack[HANDLER_STACK_BYTES];
+static __thread stack_t own_stack;
+static __thread stack_t shown_stack = {.ss_flags = SS_DISABLE}; // as the program set it
+
+void signals_begin_stack(bool is_first)
+{
+    long place = (long)(uintptr_t)first_stack;
+    if (!is_first) { // programs have hooks in functions of the C library
+        place = system_call(SYS_mmap, NULL, sizeof first_stack, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
+    if (place != -1) {
+        own_stack = (stack_t){.ss_sp = (void *)place, .ss_size = sizeof first_stack};
+        (void)PROGRAM_NEXT(sigaltstack)(&own_stack, NULL);
+    }
+}
+
+void signals_end_stack(void)
+{
+    if (own_stack.ss_sp != NULL && own_stack.ss_sp != first_stack) {
+        const stack_t none = {.ss_flags = SS_DISABLE};
+        (void)PROGRAM_NEXT(sigaltstack)(&none, NULL);
+        (void)system_call(SYS_munmap, own_stack.ss_sp, own_stack.ss_size);
+        own_stack.ss_sp = NULL;
+    }
+}
+
+// The program's handlers run on the library's stack, too.
+PROGRAM_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict before)
+{
+    if (!turn_on()) {
+        return PROGRAM_NEXT(sigaltstack)(stack, before);
+    }
+    const stack_t old = shown_stack;
+    if (stack != NULL) {
+        shown_stack = *stack;
+    }
+    if (before != NULL) {
+        *before = old;
+    }
+    return 0;
 }
 
 void signals_set_value(int signal, bool timer, union sigval value)

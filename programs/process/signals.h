@@ -31,4 +31,8 @@ void signals_own(int signal, signals_own_fn handler);
 // Sets the value that the program's handler finds with this signal; none if `timer` is false.
 void signals_set_value(int signal, bool timer, union sigval value);
 
+// Gives the calling thread a stack for handlers of signals, and takes it back.
+void signals_begin_stack(bool is_first);
+void signals_end_stack(void);
+
 #endif // PROGRAMS_PROCESS_SIGNALS_H

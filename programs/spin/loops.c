@@ -466,6 +466,7 @@ void spin_begin_thread(void)
         free(mine);
         return;
     }
+    signals_begin_stack(false);
     (void)pthread_attr_getstack(&attributes, &stack, &bytes);
     (void)pthread_attr_destroy(&attributes);
     mine->stack_end = (uintptr_t)stack + bytes;
@@ -481,6 +482,7 @@ void spin_forked(void)
 void spin_end_thread(void)
 {
     watch_t *mine = watch;
+    signals_end_stack();
     if (mine != &first_watch) {
         system_call(SYS_timer_delete, mine->timer);
         watch = &first_watch;
@@ -494,6 +496,7 @@ void spin_begin(void)
     (void)dl_iterate_phdr(find_data, NULL);
     heap_begin = (const uint8_t *)(((uintptr_t)sbrk(0) + 7) & ~(uintptr_t)7);
     (void)code_write(NULL, NULL, 0); // opens the file of the memory
+    signals_begin_stack(true);
     signals_own(SIGTRAP, on_trap);
     signals_own(SIGNALS_SPIN, on_timer);
     first_watch.stack_end = (uintptr_t)__libc_stack_end;

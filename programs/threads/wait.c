@@ -41,7 +41,8 @@ typedef struct lock_loop {
     uint64_t state;
 } lock_loop_t;
 
-static __thread lock_loop_t loop __attribute__((tls_model("initial-exec")));
+static __thread lock_loop_t loop
+    __attribute__((tls_model("initial-exec"))) = {.idle = {.by_state = true}};
 
 // Returns a sum of the caller's registers and of its stack.
 static __attribute__((noinline)) uint64_t state_of_caller(void)

@@ -90,7 +90,7 @@ PROGRAM_EXPORT unsigned int sleep(unsigned int time_s)
 // each takes some time.
 static __attribute__((used)) int yield_of(const uint64_t *state)
 {
-    static turn_idle_t idle;
+    static turn_idle_t idle = {.by_state = true};
     static uint64_t last;
     static uint32_t counted;
     uint64_t sum = 0;
