@@ -149,7 +149,7 @@ static void *serve(void *ctx)
 static sim_err_t check_server(const world_t *world, const char *where, world_error_t *error)
 {
     (void)world;
-    return live__check_port(where, strlen(where), "http", error);
+    return live__check_port(where, strlen(where), "http", 0, error);
 }
 
 static sim_err_t open_server(const world_t *world, const char *where, void **target,

@@ -5,6 +5,7 @@
 
 #include "kernel/parse.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
@@ -119,17 +120,20 @@ static const live_target_ops_t *find_target(const char *option, const char **whe
     return NULL;
 }
 
-sim_err_t live__check_port(const char *text, size_t size, const char *kind, world_error_t *error)
+sim_err_t live__check_port(const char *text, size_t size, const char *kind, uint64_t least,
+                           world_error_t *error)
 {
     uint64_t number = 0;
     sim_message_t message;
     world_shown_t shown;
     char *const port = sim_format("%.*s", (int)size, text);
     sim_err_t result = SIM_OK;
-    if (sim_parse_count(port, &number, &message) != SIM_OK || number > UINT16_MAX) {
-        result = world_fail(error, SIM_ERR_INVALID, NULL,
-                            "rocesim run: --live %s: the port is '%s', expected 0 to 65535", kind,
-                            world_show(&shown, port));
+    if (sim_parse_count(port, &number, &message) != SIM_OK || number < least ||
+        number > UINT16_MAX) {
+        result =
+            world_fail(error, SIM_ERR_INVALID, NULL,
+                       "rocesim run: --live %s: the port is '%s', expected %" PRIu64 " to 65535",
+                       kind, world_show(&shown, port), least);
     }
     sim_free(port);
     return result;

@@ -191,7 +191,7 @@ static sim_err_t check_database(const world_t *world, const char *where, world_e
                           "rocesim run: --live redis: there is no switch '%s'",
                           world_show(&shown, name));
     }
-    return live__check_port(port, (size_t)(where + size - port), "redis", error);
+    return live__check_port(port, (size_t)(where + size - port), "redis", 1, error);
 }
 
 static sim_err_t open_database(const world_t *world, const char *where, void **target,

@@ -42,7 +42,7 @@ uint64_t live__read(const live_counter_t *counter, const net_port_t *port, unsig
 
 // Refuses a text of `size` bytes that is no port of TCP; 0 is one.
 SIM_MUST_CHECK sim_err_t live__check_port(const char *text, size_t size, const char *kind,
-                                          world_error_t *error);
+                                          uint64_t least, world_error_t *error);
 
 void live__put(sim_buffer_t *out, const char *format, ...) SIM_PRINTF(2, 3);
 

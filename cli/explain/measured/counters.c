@@ -11,6 +11,7 @@
 
 #define CHILDREN_MAX 8u
 #define DEPTH_MAX 16u
+#define PARENT_SHARE 0.02 // of a port's stopped time, at least, for a port that stopped it
 
 // -- the tree
 
@@ -38,7 +39,9 @@ static void find_parents(meter_t *meter)
         // At least half of the pauses must fall together with those of the next port.
         double most = port->stopped_us / 2;
         for (uint32_t j = 0; j < meter->port_count; j++) {
-            if (meter->ports[j].node == node && j != port->peer && meter->ports[j].stopped_us > 0) {
+            // A port that was stopped for a small part of that time does not explain it.
+            if (meter->ports[j].node == node && j != port->peer &&
+                meter->ports[j].stopped_us > PARENT_SHARE * port->stopped_us) {
                 const double both = together(meter, i, j);
                 // Within one interval all are together. The one nearest to the root stops longest.
                 const uint32_t now = meter->parents[i];
@@ -125,6 +128,86 @@ static bool is_host(const meter_t *meter, uint32_t node)
 {
     return meter->nodes[node].links == 1 || meter->nodes[node].is_host;
 }
+
+// -- losses
+
+#define LOSSES_MIN 10.0    // fewer frames are noise
+#define LOSS_SHARE 0.001   // of a port's frames: fewer are noise
+#define FRAME_BYTES 1000.0 // of a frame, where ports count bytes alone
+#define HOST_SHARE 0.05    // of the stops of the first origin, at least, of a host before it
+#define OVER_OTHERS 5.0    // times as many as at any port elsewhere
+
+// Returns the number of frames that a port sent, about.
+static double frames_sent(const meter_t *meter, uint32_t port)
+{
+    return port == EXPLAIN_NONE ? 0 : meter->ports[port].sent_bytes / FRAME_BYTES;
+}
+
+// Returns the port at which a link damages clearly more frames than others do; EXPLAIN_NONE: none
+// does. Ports without bytes are taken by their number of errors alone.
+static uint32_t damaged_port(const meter_t *meter)
+{
+    uint32_t worst = EXPLAIN_NONE;
+    double others = 0;
+    for (uint32_t i = 0; i < meter->port_count; i++) {
+        if (worst == EXPLAIN_NONE || meter->ports[i].errors > meter->ports[worst].errors) {
+            worst = i;
+        }
+    }
+    if (worst == EXPLAIN_NONE) {
+        return EXPLAIN_NONE;
+    }
+    const meter_port_t *const port = &meter->ports[worst];
+    for (uint32_t i = 0; i < meter->port_count; i++) {
+        others = i != worst && i != port->peer ? SIM_MAX(meter->ports[i].errors, others) : others;
+    }
+    return port->errors >= SIM_MAX(LOSSES_MIN, OVER_OTHERS * others) &&
+                   port->errors >= LOSS_SHARE * frames_sent(meter, port->peer)
+               ? worst
+               : EXPLAIN_NONE;
+}
+
+// Returns the port of a switch that drops clearly more frames than ports of other switches do;
+// EXPLAIN_NONE: none does. *dropped is the number of frames that its switch dropped.
+static uint32_t dropping_port(const meter_t *meter, double *dropped)
+{
+    uint32_t worst = EXPLAIN_NONE;
+    double others = 0;
+    double frames = 0;
+    for (uint32_t i = 0; i < meter->port_count; i++) {
+        if (!is_host(meter, meter->ports[i].node) &&
+            (worst == EXPLAIN_NONE || meter->ports[i].drops > meter->ports[worst].drops)) {
+            worst = i;
+        }
+    }
+    *dropped = 0;
+    for (uint32_t i = 0; i < meter->port_count && worst != EXPLAIN_NONE; i++) {
+        const meter_port_t *const port = &meter->ports[i];
+        const bool own = port->node == meter->ports[worst].node;
+        *dropped += own ? port->drops : 0;
+        frames += own ? frames_sent(meter, i) : 0;
+        others = own || is_host(meter, port->node) ? others : SIM_MAX(port->drops, others);
+    }
+    return worst != EXPLAIN_NONE && *dropped >= LOSS_SHARE * frames &&
+                   meter->ports[worst].drops >= SIM_MAX(LOSSES_MIN, OVER_OTHERS * others)
+               ? worst
+               : EXPLAIN_NONE;
+}
+
+// Returns whether a node stops its peers.
+static bool stops_peers(const meter_t *meter, uint32_t node)
+{
+    for (uint32_t i = 0; i < meter->port_count; i++) {
+        const uint32_t peer = meter->ports[i].peer;
+        if (peer != EXPLAIN_NONE && meter->ports[peer].node == node &&
+            meter->ports[i].stopped_us > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// -- sentences
 
 // Returns the port of a switch that sent most: the likely bottleneck.
 static uint32_t busiest_port(const meter_t *meter, uint32_t node)
@@ -255,9 +338,86 @@ static char *limits_of(const meter_t *meter)
     return text;
 }
 
-static void print_all(const meter_t *meter, const origin_t *origins, size_t count,
-                      const char *circle, bool json)
+// A cause that is no origin of pauses. Texts are owned.
+typedef struct loss {
+    const char *kind; // NULL: there is none
+    char *place;
+    char *sentence;
+} loss_t;
+
+// Names a link that damages frames, or a switch that drops them.
+static loss_t find_loss(const meter_t *meter)
 {
+    const uint32_t damaged = damaged_port(meter);
+    double dropped = 0;
+    if (damaged != EXPLAIN_NONE) {
+        const meter_port_t *const end = &meter->ports[damaged];
+        const uint32_t own = end->node;
+        const uint32_t far = end->peer != EXPLAIN_NONE ? meter->ports[end->peer].node : own;
+        const bool turned = is_host(meter, own) && !is_host(meter, far); // switches come first
+        const char *const a = meter->nodes[turned ? far : own].name;
+        const char *const b = meter->nodes[turned ? own : far].name;
+        return (loss_t){
+            "corrupting-link", sim_format("%s--%s", a, b),
+            sim_format("the link of %s and %s damages frames: %s received %.0f damaged ones", a, b,
+                       end->name, end->errors)};
+    }
+    const uint32_t port = dropping_port(meter, &dropped);
+    if (port == EXPLAIN_NONE) {
+        return (loss_t){NULL, NULL, NULL};
+    }
+    const uint32_t node = meter->ports[port].node;
+    const char *const name = meter->nodes[node].name;
+    return (loss_t){
+        "drops", sim_strdup(name),
+        sim_format(stops_peers(meter, node)
+                       ? "%s dropped %.0f frames, most at %s, though it stops its peers: "
+                         "their headroom is too small, or another class is lossy"
+                       : "%s dropped %.0f frames, most at %s, and stops nobody: it has "
+                         "no PFC for their class",
+                   name, dropped, meter->ports[port].name)};
+}
+
+static void print_loss(const loss_t *loss, size_t number, json_t *causes, bool json)
+{
+    if (json) {
+        json_array_append_new(causes, json_pack("{s:s, s:s, s:s}", "kind", loss->kind, "place",
+                                                loss->place, "sentence", loss->sentence));
+    } else {
+        if (number == 1) {
+            printf("%s\n\n", loss->sentence);
+        }
+        printf("%zu. %s at %s\n  %s\n", number, loss->kind, loss->place, loss->sentence);
+    }
+}
+
+// Returns how many origins come before a loss: hosts. A switch stops its peers for what it or its
+// links lose, but what a host stops at a switch may be dropped there, by a PFC watchdog. Such a
+// host becomes the first origin.
+static size_t before_loss(const meter_t *meter, origin_t *origins, size_t count)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_host(meter, origins[i].node) &&
+            origins[i].weight >= HOST_SHARE * origins[0].weight) {
+            const origin_t host = origins[i];
+            memmove(&origins[before + 1], &origins[before], (i - before) * sizeof(*origins));
+            origins[before++] = host;
+            break;
+        }
+    }
+    while (before > 0 && before < count && is_host(meter, origins[before].node)) {
+        before++;
+    }
+    return before;
+}
+
+static void print_all(const meter_t *meter, origin_t *origins, size_t count, const char *circle,
+                      bool json)
+{
+    loss_t loss = find_loss(meter);
+    const size_t at = loss.kind == NULL ? SIZE_MAX : before_loss(meter, origins, count);
+    size_t number = 0;
     char *const limits = limits_of(meter);
     json_t *const causes = json_array();
     if (circle != NULL && json) {
@@ -267,9 +427,15 @@ static void print_all(const meter_t *meter, const origin_t *origins, size_t coun
                "%s\n\n",
                circle);
     } else if (!json) {
-        printf(count > 0 ? "main cause: " : "no port received a pause\n");
+        printf(count > 0 || loss.kind != NULL ? "main cause: " : "no port received a pause\n");
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i <= count; i++) {
+        if (i == at) {
+            print_loss(&loss, ++number, causes, json);
+        }
+        if (i == count) {
+            break;
+        }
         char *const sentence = sentence_of(meter, &origins[i]);
         const char *const name = meter->nodes[origins[i].node].name;
         if (json) {
@@ -280,10 +446,10 @@ static void print_all(const meter_t *meter, const origin_t *origins, size_t coun
                           "place", name, "sentence", sentence, "stops",
                           branch_json(meter, EXPLAIN_NONE, origins[i].node, 0)));
         } else {
-            if (i == 0 && circle == NULL) {
+            if (++number == 1 && circle == NULL) {
                 printf("%s\n\n", sentence);
             }
-            printf("%zu. pauses began at %s: it stopped %u port%s itself\n  %s\n", i + 1, name,
+            printf("%zu. pauses began at %s: it stopped %u port%s itself\n  %s\n", number, name,
                    origins[i].ports, sim_plural(origins[i].ports), sentence);
             print_branch(meter, EXPLAIN_NONE, origins[i].node, 0);
         }
@@ -297,6 +463,8 @@ static void print_all(const meter_t *meter, const origin_t *origins, size_t coun
     }
     json_decref(causes);
     sim_free(limits);
+    sim_free(loss.place);
+    sim_free(loss.sentence);
 }
 
 sim_err_t cli__explain_counters(const char *const *counters, size_t count, const char *topology,

@@ -16,6 +16,8 @@ typedef struct meter_port {
     double frames;     // pause frames received
     double peer_sent;  // pause frames that the peer sent
     double sent_bytes;
+    double errors; // frames that arrived damaged
+    double drops;  // frames that the port dropped
     bool has_durations;
     bool has_frames; // or durations
 } meter_port_t;
@@ -48,7 +50,10 @@ typedef enum meter_kind {
     METER_FRAMES,
     METER_DURATION,
     METER_SENT,
-    METER_BYTES
+    METER_BYTES,
+    METER_ERRORS,
+    METER_DROPS,
+    METER_KINDS,
 } meter_kind_t;
 
 typedef struct meter {

@@ -474,7 +474,7 @@ static void add_growth(meter_t *meter, const meter_sample_t *before, const meter
                        double frame_us)
 {
     meter_port_t *const port = &meter->ports[sample->port];
-    double grown[METER_BYTES + 1] = {0};
+    double grown[METER_KINDS] = {0};
     for (size_t i = 0; i < meter->kind_count; i++) {
         meter_value_t *const now = &meter->values[sample->values + i];
         const meter_value_t *const then = &meter->values[before->values + i];
@@ -490,6 +490,8 @@ static void add_growth(meter_t *meter, const meter_sample_t *before, const meter
         port->frames += grown[METER_FRAMES];
         port->stopped_us += grown[METER_DURATION];
         port->sent_bytes += grown[METER_BYTES];
+        port->errors += grown[METER_ERRORS];
+        port->drops += grown[METER_DROPS];
         if (port->peer != EXPLAIN_NONE) {
             meter->ports[port->peer].peer_sent += grown[METER_SENT];
         }

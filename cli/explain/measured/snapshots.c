@@ -27,10 +27,20 @@ enum {
     COLUMN_SENT = 2 * NET_PRIORITIES,   // pause frames sent, by class
     COLUMN_QUEUES = 3 * NET_PRIORITIES, // bytes of queues 0 to 15
     COLUMN_BYTES = COLUMN_QUEUES + 16,  // bytes sent
+    COLUMN_ERRORS,                      // damaged frames received
+    COLUMN_DROPS_IN,                    // frames dropped on arrival
+    COLUMN_DROPS_OUT,                   // frames dropped instead of being sent
     COLUMN_COUNT,
 };
 
-typedef enum form { FORM_NONE, FORM_PFC_RX, FORM_PFC_TX, FORM_QUEUES, FORM_ETHTOOL } form_t;
+typedef enum form {
+    FORM_NONE,
+    FORM_PFC_RX,
+    FORM_PFC_TX,
+    FORM_QUEUES,
+    FORM_INTERFACES,
+    FORM_ETHTOOL
+} form_t;
 
 typedef struct reader {
     meter_t *meter;
@@ -52,7 +62,7 @@ static bool number_of(const char *text, meter_value_t *value)
 
 // Keeps a value of a port; the name of the port of a node with one link does not matter. Where the
 // node is not known, a name that several nodes have is that of no port.
-static void keep(reader_t *reader, const char *node, const char *name, unsigned column,
+static void keep(const reader_t *reader, const char *node, const char *name, unsigned column,
                  const meter_value_t *value)
 {
     meter_t *const meter = reader->meter;
@@ -114,6 +124,27 @@ static bool has(const char *name, const char *word)
     return find(name, word) != NULL;
 }
 
+// Finds the column of damaged and dropped frames by the name of their counter.
+static bool losses_of(const char *name, bool received, unsigned *column)
+{
+    static const char *const errors[] = {"crc_err",      "symbol_err",   "fcs_err",  "IF_IN_ERRORS",
+                                         "receive_errs", "rx_error",     "rx_err",   "RX_ERR",
+                                         "port_rcv_err", "symbol_error", "crc_error"};
+    for (size_t i = 0; i < SIM_COUNT_OF(errors); i++) {
+        if (has(name, errors[i])) {
+            *column = COLUMN_ERRORS;
+            return true;
+        }
+    }
+    if (strcmp(name, "discards") == 0 || has(name, "_discards") || has(name, "receive_drop") ||
+        has(name, "transmit_drop") || has(name, "IN_DROPPED_PKTS") ||
+        has(name, "OUT_DROPPED_PKTS") || strcmp(name, "rx_dropped") == 0) {
+        *column = received ? COLUMN_DROPS_IN : COLUMN_DROPS_OUT;
+        return true;
+    }
+    return false;
+}
+
 // Finds the column of a counter by its name, with the class of a label or -1. Returns false if the
 // counter says nothing about pauses and bytes.
 static bool column_of(const char *name, int class_number, unsigned *column)
@@ -130,6 +161,9 @@ static bool column_of(const char *name, int class_number, unsigned *column)
                                                       : (unsigned)COLUMN_FRAMES;
         *column = base + (unsigned)class_of;
         return !(sent && has(name, "duration"));
+    }
+    if (!pause && class_of < 0 && losses_of(name, received || has(name, "STAT_IN_"), column)) {
+        return true;
     }
     if (!pause && class_of < 0 && sent && !received &&
         (strcmp(name, "tx_bytes") == 0 || has(name, "IF_OUT_OCTETS") ||
@@ -206,11 +240,36 @@ static size_t split(char *line, char *tokens[TOKENS_MAX])
     return count;
 }
 
+// Takes a row of `show interfaces counters`. Rates have a unit behind them, "1.25 MB/s", or are
+// N/A.
+static void take_interface(const reader_t *reader, char *tokens[TOKENS_MAX], size_t count)
+{
+    static const unsigned columns[] = {COLUMN_COUNT,  COLUMN_COUNT,    COLUMN_COUNT,
+                                       COLUMN_ERRORS, COLUMN_DROPS_IN, COLUMN_COUNT,
+                                       COLUMN_COUNT,  COLUMN_COUNT,    COLUMN_DROPS_OUT};
+    size_t place = 0;
+    meter_value_t value;
+    for (size_t i = 0; i < count && place < SIM_COUNT_OF(columns); i++) {
+        const bool rate = i + 1 < count && strstr(tokens[i + 1], "B/s") != NULL;
+        if (rate || strpbrk(tokens[i], "/%") != NULL) {
+            continue;
+        }
+        if (columns[place] < COLUMN_COUNT && number_of(tokens[i], &value)) {
+            keep(reader, reader->node, tokens[0], columns[place], &value);
+        }
+        place++;
+    }
+}
+
 static void take_row(reader_t *reader, char *line)
 {
     char *tokens[TOKENS_MAX];
     const size_t count = split(line, tokens);
     meter_value_t value;
+    if (reader->form == FORM_INTERFACES) {
+        take_interface(reader, tokens, count);
+        return;
+    }
     if (reader->form == FORM_QUEUES) {
         const unsigned queue = count >= 4 && strncmp(tokens[1], "UC", 2) == 0
                                    ? (unsigned)strtoul(tokens[1] + 2, NULL, 10)
@@ -308,6 +367,8 @@ static void take_line(reader_t *reader, char *line)
         reader->form = strstr(line, "Port Rx") != NULL ? FORM_PFC_RX : FORM_PFC_TX;
     } else if (strstr(line, "TxQ") != NULL && strstr(line, "Port") != NULL) {
         reader->form = FORM_QUEUES;
+    } else if (strstr(line, "IFACE") != NULL && strstr(line, "RX_ERR") != NULL) {
+        reader->form = FORM_INTERFACES;
     } else if (strncmp(begin, "NIC statistics", 14) == 0) {
         reader->form = FORM_ETHTOOL;
     } else if (strncmp(begin, "link ", 5) == 0 && strchr(begin, '/') != NULL) {
@@ -327,7 +388,7 @@ static void take_line(reader_t *reader, char *line)
     } else if (strpbrk(begin, "$#>") != NULL) {
         take_prompt(reader, begin);
     } else if (reader->form == FORM_PFC_RX || reader->form == FORM_PFC_TX ||
-               reader->form == FORM_QUEUES) {
+               reader->form == FORM_QUEUES || reader->form == FORM_INTERFACES) {
         take_row(reader, line);
     }
 }
@@ -471,10 +532,12 @@ sim_err_t cli__meter_snapshots(meter_t *meter, const char *const *paths, size_t 
     meter->kind_count = COLUMN_COUNT;
     meter->kinds = sim_alloc_array(COLUMN_COUNT, sizeof(*meter->kinds));
     for (size_t c = 0; c < COLUMN_COUNT; c++) {
-        meter->kinds[c] = c < COLUMN_DURATION ? METER_FRAMES
-                          : c < COLUMN_SENT   ? METER_DURATION
-                          : c < COLUMN_QUEUES ? METER_SENT
-                                              : METER_BYTES;
+        meter->kinds[c] = c < COLUMN_DURATION  ? METER_FRAMES
+                          : c < COLUMN_SENT    ? METER_DURATION
+                          : c < COLUMN_QUEUES  ? METER_SENT
+                          : c < COLUMN_ERRORS  ? METER_BYTES
+                          : c == COLUMN_ERRORS ? METER_ERRORS
+                                               : METER_DROPS;
     }
     for (size_t s = 0; s < count && result == SIM_OK; s++) {
         const size_t cells = meter->port_count * COLUMN_COUNT;
