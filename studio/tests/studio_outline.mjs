@@ -16,6 +16,7 @@ const { find, outline } = await module_of("studio/page/src/editor/outline.ts");
 const { attribute_path, place_at } = await module_of("studio/page/src/editor/place.ts");
 const { remove_value, set_value } = await module_of("studio/page/src/editor/change.ts");
 const { aligned } = await module_of("studio/page/src/plot/figure.ts");
+const { lay_out } = await module_of("studio/page/src/topology/layout.ts");
 
 let failures = 0;
 function same(got, wanted, what) {
@@ -61,6 +62,12 @@ same(changed(text, remove_value(text, ["switch", "buffer"])), text.replace("  bu
 same(changed(text, remove_value(text, ["switch", "pfc", "alpha"])), text.replace(", alpha: 1/8", ""), "the last of {} taken out");
 same(changed(text, remove_value(text, ["switch", "pfc", "priorities"])), text.replace("priorities: [3], ", ""), "the first of {} taken out");
 same(changed(text, remove_value(text, ["traffic", 0])), text.replace(/ {2}- poisson.*\n/, ""), "an entry of a list taken out");
+
+// A large network is folded: hosts of one switch stand as one, and each keeps its links.
+const many = Array.from({ length: 4000 }, (_, index) => `host${index}`);
+const star = { nodes: [...many.map((name) => ({ name, kind: "host" })), { name: "switch0", kind: "switch" }], links: many.map((a) => ({ a, b: "switch0" })) };
+const folded = lay_out(star);
+same([folded.nodes.map((node) => node.name), folded.bundles.map((bundle) => bundle.links.length)], [["host0 … host3999 (4000)", "switch0"], [4000]], "a star of 4000 hosts");
 
 // Places, | is the cursor.
 const place = (marked) => {

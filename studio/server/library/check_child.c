@@ -26,7 +26,7 @@
 #define WARNINGS_MAX 200u
 #define SETTINGS_MAX 256u
 #define INPUT_BYTES_MAX ((size_t)64 << 20) // the scenario and the settings of all runs
-#define NODES_MAX 20000u                   // largest topology that the page draws
+#define NODES_MAX 100000u                  // largest topology that the page draws
 
 // -- errors: "-:LINE:COLUMN: what is wrong", of settings "--set PATH=VALUE: what is wrong", and of
 // other files with their names

@@ -3,10 +3,12 @@
 // from a host, each tier in an order that crosses few links. Hosts of one switch stand together, in rows if there
 // are many. Parallel links are one bundle.
 import type { Topology, TopologyLink } from "../core/types";
+import { group_name, groups_of } from "./fold";
 
 export interface PlacedNode {
     name: string;
     kind: "host" | "switch";
+    members: string[]; // names of the nodes that it stands for
     tier: number;
     x: number;
     y: number;
@@ -43,18 +45,41 @@ interface Graph {
 }
 
 function graph_of(topology: Topology): Graph {
-    const by_name = new Map(topology.nodes.map((node, index) => [node.name, index]));
-    const nodes = topology.nodes.map(({ name, kind }): PlacedNode => {
-        return { name, kind, tier: kind === "host" ? 0 : -1, x: 0, y: 0, size: 0, links: 0 };
-    });
+    const index_of = new Map(topology.nodes.map((node, index) => [node.name, index]));
     // A host with several NICs has a port per NIC, HOST/nicN: its links are the host's.
+    const place_of = (name: string) => index_of.get(name) ?? index_of.get(name.split("/")[0]!);
+    const ends = topology.links
+        .map(({ a, b }) => [place_of(a), place_of(b)])
+        .filter((pair): pair is [number, number] => pair[0] !== undefined && pair[1] !== undefined);
+    const groups = groups_of(topology, ends);
+    const by_name = new Map(topology.nodes.map((node, index) => [node.name, groups[index]!]));
+    const members: string[][] = [];
+    const nodes: PlacedNode[] = [];
+    for (const [index, { name, kind }] of topology.nodes.entries()) {
+        const group = groups[index]!;
+        members[group] ??= [];
+        members[group].push(name);
+        nodes[group] = {
+            name,
+            kind,
+            members: members[group],
+            tier: kind === "host" ? 0 : -1,
+            x: 0,
+            y: 0,
+            size: 0,
+            links: 0,
+        };
+    }
+    for (const node of nodes) {
+        node.name = group_name(node.members);
+    }
     const node_of = (name: string) => by_name.get(name) ?? by_name.get(name.split("/")[0]!);
     const bundle_of = new Map<string, Bundle>();
     const beside: Set<number>[] = nodes.map(() => new Set());
     for (const link of topology.links) {
         const a = node_of(link.a);
         const b = node_of(link.b);
-        if (a === undefined || b === undefined) {
+        if (a === undefined || b === undefined || a === b) {
             continue;
         }
         const name = a < b ? `${a} ${b}` : `${b} ${a}`;

@@ -172,11 +172,9 @@ class NetworkTab {
         if (!picked) {
             fill(this.info);
         } else if ("node" in picked) {
-            const { name } = picked.node;
-            const ports = Object.keys(this.answer?.ports ?? {})
-                .filter((port) => port.startsWith(`${name}->`))
-                .sort((one, other) => this.value(other) - this.value(one));
-            this.show_ports(name, ports.slice(0, ports_max));
+            const members = new Set(picked.node.members);
+            const ports = Object.keys(this.answer?.ports ?? {}).filter((port) => members.has(port.split("->")[0]!));
+            this.show_ports(picked.node.name, ports);
         } else {
             const { links } = picked.bundle;
             const ports = links.flatMap((one) => [one.a_port, one.b_port]);
@@ -184,8 +182,9 @@ class NetworkTab {
         }
     }
 
-    private show_ports(title: string, ports: string[]): void {
-        const rows = ports.map((port) => {
+    private show_ports(title: string, all: string[]): void {
+        const worst = all.sort((one, other) => this.value(other) - this.value(one)).slice(0, ports_max);
+        const rows = worst.map((port) => {
             const where = encodeURIComponent(`port = "${port}"`);
             const href = `${link("query")}?runs=${this.run.id}&table=events&where=${where}`;
             return [
