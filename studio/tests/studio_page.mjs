@@ -353,7 +353,7 @@ const steps = {
             const schema = await (await fetch(`api/v1/runs/${run}/files/result/schema.json`)).json();
             const summary = await (await fetch(`api/v1/runs/${run}/files/result/summary.json`)).json();
             const helps = Object.entries(schema.summary.properties).filter(([name, one]) => one.unit === "packets" && name in summary).map(([, one]) => one.description);
-            const shown = [...document.querySelectorAll("dt[title], summary[title]")].map((one) => one.title);
+            const shown = [...document.querySelectorAll("dl.pairs dd.muted, summary[title]")].map((one) => one.title || one.textContent);
             return helps.length < 4 ? ["too few counters"] : helps.filter((help) => !shown.includes(help));
         });
         check(unknown.length === 0, `counters of the schema are shown: ${unknown}`);
