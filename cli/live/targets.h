@@ -40,7 +40,7 @@ extern const live_counter_t live__counters[]; // ends with metric NULL
 uint64_t live__read(const live_counter_t *counter, const net_port_t *port, unsigned class_number,
                     sim_time_t now_ps);
 
-// Refuses a text of `size` bytes that is no port of TCP; 0 is one.
+// Refuses a text of `size` bytes that is no port of TCP, or one below `least`.
 SIM_MUST_CHECK sim_err_t live__check_port(const char *text, size_t size, const char *kind,
                                           uint64_t least, world_error_t *error);
 

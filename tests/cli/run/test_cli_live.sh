@@ -154,8 +154,8 @@ refused 'expected sysfs:DIR' --live "$work"
 refused 'expected sysfs:DIR' --live sysfs:
 refused 'expected 0 to 65535' --live http:x
 refused 'expected 0 to 65535' --live http:65536
-refused 'expected 0 to 65535' --live redis:127.0.0.1:x
-refused 'expected 0 to 65535' --live "sysfs:$work/never" --live redis:x@leaf0
+refused 'expected 1 to 65535' --live redis:127.0.0.1:x
+refused 'expected 1 to 65535' --live "sysfs:$work/never" --live redis:x@leaf0
 [ ! -e "$work/never" ] || fail 'a target was opened although the next one is wrong'
 refused "no switch 'leaf9'" --live redis:1@leaf9
 refused "no switch 'host0'" --live redis:1@host0
