@@ -72,6 +72,8 @@ typedef struct nic_cache_config {
     uint64_t l2_other_bytes;
     uint64_t l2_table_bytes;
     uint64_t l2_slots;
+    bool l2_shared;         // by the NICs of a host
+    sim_ratio_t l2_reserve; // share of it that others cannot take from a NIC
     sim_time_t l2_latency_ps;
     uint64_t l2_rate_bps;
     nic_cache_access_t l2_access;

@@ -138,6 +138,10 @@ typedef struct nic_device_context {
 } nic_device_context_t;
 nic_device_context_t nic_device_context(const nic_qp_t *qp);
 
+// Makes the protocol go on from these PSNs, as the context says that the NIC has fetched. They are
+// those that the protocol had last, unless the context is wrong.
+void nic_device_take_positions(nic_qp_t *qp, uint32_t send_psn, uint32_t receive_psn);
+
 // The content of the context of a completion queue or of a shared receive queue.
 typedef struct nic_device_queue {
     uint32_t number;

@@ -74,6 +74,10 @@ typedef struct nic_store_ops {
     void (*add)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
     void (*change)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
     void (*remove)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+    // Called before (over: false) and after the protocol works on a packet for a queue pair, which
+    // moves its positions (nic_device_context_t.send_psn and receive_psn), and after it moved them
+    // otherwise. May be NULL.
+    void (*moved)(nic_store_t *store, uint32_t number, bool over);
     // Fetches an object that a flat cache has missed, of a kind that the store does not answer for.
     // Returns when it is there; SIM_TIME_NEVER: the host has it. May be NULL. The key of a
     // translation is the number of its page.

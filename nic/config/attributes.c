@@ -419,6 +419,14 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.cache.l2.slots", COUNT, nic_config_t, cache.l2_slots,
              .default_text = "16", .min_text = "1", .max_text = "16",
              .help = "number of tokens in one page of L2"),
+    SIM_ATTR("nic.cache.l2.shared", BOOL, nic_config_t, cache.l2_shared,
+             .default_text = "false",
+             .help = "true: the NICs of a host share one L2, with its bytes and its rate; false: "
+                     "each NIC has an L2 of its own"),
+    SIM_ATTR("nic.cache.l2.reserve", RATIO, nic_config_t, cache.l2_reserve,
+             .default_text = "0", .min_text = "0", .max_text = "1",
+             .help = "share of a shared L2 (l2.shared) up to which the pages of a NIC are not "
+                     "given to the host's other NICs"),
     SIM_ATTR("nic.cache.l2.latency", TIME, nic_config_t, cache.l2_latency_ps,
              .default_text = "250ns", .min_text = "0ps", .max_text = "1ms",
              .help = "latency of a load from idle CXL memory"),

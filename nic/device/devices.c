@@ -115,6 +115,17 @@ nic_device_context_t nic_device_context(const nic_qp_t *qp)
     };
 }
 
+static uint64_t with_psn(uint64_t position, uint32_t psn)
+{
+    return (position & ~(uint64_t)0xffffff) | psn;
+}
+
+void nic_device_take_positions(nic_qp_t *qp, uint32_t send_psn, uint32_t receive_psn)
+{
+    qp->next_psn = with_psn(qp->next_psn, send_psn);
+    qp->expected_psn = with_psn(qp->expected_psn, receive_psn);
+}
+
 bool nic_device_find_queue(const nic_t *nic, uint64_t key, nic_device_queue_t *queue)
 {
     if (key >> 32 != 0) {

@@ -8,6 +8,7 @@
 #include "nic/transport/entry.h"
 #include "nic/transport/responder_internal.h"
 
+#include "nic/objects/calls.h"
 #include "nic/objects/numbers.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
@@ -48,6 +49,7 @@ static void revoke_answers(nic_qp_t *qp, uint32_t key)
                 qp->flags &= (uint16_t)~NIC_QP_READS;
             }
             qp->expected_psn = psn;
+            NIC_DEVICE(qp->nic, moved, qp);
             nic__refuse_for_good(qp, ROCE_NAK_REMOTE_ACCESS, SIM_TIME_NEVER);
             nic__fail_when_answered(qp);
             return;

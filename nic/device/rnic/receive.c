@@ -302,18 +302,21 @@ static inline void packet_served(const nic_rx_unit_t *unit, net_packet_t *packet
     nic_rnic_t *const rnic = nic__rnic(nic);
     rnic->wqe_here_ps = unit->here_ps;
     const uint32_t bytes = packet->frame_bytes;
+    const uint32_t number = packet->destination_qp;
     if ((unit->kind & PACKET_MORE) != 0) {
         prepare_turn(nic, packet, (nic_packet_class_t)(unit->kind & PACKET_CLASS));
     }
     if (SIM_UNLIKELY(rnic->tells_arrivals)) {
         nic_device_arrived(nic, net_packet_aside(packet)->overlay);
     }
+    nic__store_moved(rnic, number, false);
     if (SIM_LIKELY(unit->qp != NULL)) {
         nic_device_receive_for(unit->qp, packet);
     } else {
         nic_device_receive(nic, packet);
     }
     rnic->inline_receive = false;
+    nic__store_moved(rnic, number, true);
     release(nic, bytes);
 }
 

@@ -103,10 +103,11 @@ struct nic_rnic {
     nic_cache_t *held[NIC_CACHE_COUNT]; // the memory of each kind: one and the same if shared
     nic_cache_t caches[NIC_CACHE_COUNT];
     nic_store_t *store;
-    uint32_t answered; // 1 << nic_store_kind_t: kinds that the store answers for, not the caches
-    uint64_t lookups;  // that the store answered, in dear builds
-    bool waits;        // a lookup of what is being served does not know yet when it is over
-    bool asynchronous; // contexts to send with keep their queue pair waiting, not the unit
+    uint32_t answered;    // 1 << nic_store_kind_t: kinds that the store answers for, not the caches
+    uint64_t lookups;     // that the store answered, in dear builds
+    bool waits;           // a lookup of what is being served does not know yet when it is over
+    bool keeps_positions; // the store is informed when PSNs move
+    bool asynchronous;    // contexts to send with keep their queue pair waiting, not the unit
     nic_cache_t uc_contexts; // of unreliable connections, if they lie apart
     nic_cache_t near[2];     // contexts of RC queue pairs next to the units, by side
     nic_page_place_t pages[NIC_PAGES_KNOWN];

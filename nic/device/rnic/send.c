@@ -6,6 +6,7 @@
 #include "nic/device/rnic/lookup.h"
 #include "nic/device/rnic/payload.h"
 #include "nic/device/rnic/rnic.h"
+#include "nic/device/rnic/store_kinds.h"
 #include "nic/device/rnic/unit.h"
 
 // -- what is taken back
@@ -24,6 +25,7 @@ void nic__rnic_flushed(nic_qp_t *qp)
 void nic__rnic_rewound(nic_qp_t *qp)
 {
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    nic__store_moved(nic__rnic(nic__device_nic(qp)), nic__device_number(qp), true);
     nic__rnic_begin(nic__device_nic(qp));
     state->lap++;
     state->sq_ready = nic__device_sending(qp);
@@ -101,21 +103,8 @@ static SIM_NOINLINE void segment_sent(nic_t *nic, nic_qp_t *qp)
     }
 }
 
-// Like nic__rnic_sent, after WQEs that have arrived in the meantime.
-static SIM_NOINLINE void sent_when_come(nic_t *nic, nic_qp_t *qp, bool response)
+static SIM_ALWAYS_INLINE void after_sent(nic_t *nic, nic_qp_t *qp, bool response)
 {
-    nic__rnic_take_coming(nic);
-    nic__rnic_sent(nic, qp, response);
-}
-
-// Handles a packet that was sent. Most packets are whole messages and no WQE has arrived, so this
-// function ends in tail calls and needs no stack frame.
-void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
-{
-    if (SIM_UNLIKELY(nic__rnic_has_coming(nic))) {
-        sent_when_come(nic, qp, response);
-        return;
-    }
     nic__rnic(nic)->at_ps = nic__device_now_ps(nic);
     if (response) {
         if (nic__device_responds(qp)) {
@@ -126,6 +115,33 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
     } else {
         segment_sent(nic, qp);
     }
+}
+
+// Like nic__rnic_sent, after WQEs that have arrived in the meantime, and with a store that keeps
+// positions.
+static SIM_NOINLINE void sent_when_come(nic_t *nic, nic_qp_t *qp, bool response)
+{
+    nic__store_moved(nic__rnic(nic), nic__device_number(qp), true);
+    nic__rnic_take_coming(nic);
+    after_sent(nic, qp, response);
+}
+
+// Handles a packet that was sent. Most packets are whole messages and no WQE has arrived, so this
+// function ends in tail calls and needs no stack frame.
+void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
+{
+    if (SIM_UNLIKELY(nic__rnic_has_coming(nic)) || SIM_UNLIKELY(nic__rnic(nic)->keeps_positions)) {
+        sent_when_come(nic, qp, response);
+        return;
+    }
+    after_sent(nic, qp, response);
+}
+
+// The protocol has moved its position without a packet.
+void nic__rnic_moved(nic_qp_t *qp)
+{
+    nic__store_moved(nic__rnic(nic__device_nic(qp)), nic__device_number(qp), true);
+    nic__rnic_gate(qp);
 }
 
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic)

@@ -42,6 +42,7 @@ static inline void nic__rnic_make_ready(nic_qp_t *qp)
     nic__rnic_gate(qp);
     nic_device_schedule(qp);
 }
+void nic__rnic_moved(nic_qp_t *qp);
 void nic__rnic_rewound(nic_qp_t *qp); // back
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet);

@@ -42,6 +42,7 @@ void nic__store_create(nic_rnic_t *rnic)
     rnic->store->ops = ops;
     rnic->store->nic = nic;
     rnic->answered = ops->kinds | rnic->store->more_kinds;
+    rnic->keeps_positions = ops->moved != NULL;
     rnic->asynchronous = ops->asynchronous != NULL && ops->asynchronous(rnic->store);
 }
 

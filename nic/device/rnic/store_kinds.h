@@ -12,6 +12,13 @@ void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_remove(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup);
+// Informs the store that the protocol moves the positions of a queue pair, or has moved them.
+static inline void nic__store_moved(const nic_rnic_t *rnic, uint32_t number, bool over)
+{
+    if (SIM_UNLIKELY(rnic->keeps_positions)) {
+        rnic->store->ops->moved(rnic->store, number, over);
+    }
+}
 // Returns when the context of a queue pair that waits for it alone is there; 0: the NIC knows.
 static inline sim_time_t nic__rnic_context_here_ps(nic_rnic_t *rnic, uint32_t number)
 {

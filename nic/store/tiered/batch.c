@@ -315,7 +315,7 @@ static void run_worker(tiered_t *tiered)
 // Returns the backlog of L2's link if it is longer than a batch may wait, else 0.
 sim_time_t nic__tiered_behind_ps(const tiered_t *tiered)
 {
-    const sim_time_t free_ps = tiered->cxl.read_free_ps;
+    const sim_time_t free_ps = tiered->cxl.line->read_free_ps;
     const sim_time_t queue_ps = free_ps > tiered->now_ps ? free_ps - tiered->now_ps : 0;
     return queue_ps > tiered->config.backlog_ps ? queue_ps : 0;
 }

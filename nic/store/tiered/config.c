@@ -15,6 +15,10 @@ sim_err_t nic_cache_check(const nic_cache_config_t *config, sim_message_t *messa
         return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.pinned",
                               ": %" PRIu64 ", expected fewer than L1 holds", config->pinned);
     }
+    if (config->l2_shared && config->l2_bytes == 0) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "nic.cache.l2.shared",
+                              ": true, expected false where there is no L2 (l2.bytes: 0)");
+    }
     const uint64_t context_entries = config->compression ? 1 : 9;
     if (config->wqes == NIC_CACHE_WQES_IN_L1 &&
         config->l1_entries <

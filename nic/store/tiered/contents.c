@@ -194,6 +194,7 @@ void nic__tiered_lose(tiered_t *tiered, tiered_token_t *token, uint64_t changes,
     tiered->counters.lost_writes += token->changes - changes;
     token->changes = changes;
     token->contents = word;
+    token->behind = true; // the driver restores the positions from the queue pair
 }
 
 // Makes the bytes of a corrupt token in L2 anew: from its staged copy, or else from the host, which
@@ -275,12 +276,10 @@ void nic__tiered_use(const tiered_t *tiered, const tiered_token_t *token, tiered
 
 // -- changing
 
-// Returns a hot word after an access: the protocol's positions, and another sequence number.
-static uint64_t changed(const tiered_t *tiered, const tiered_token_t *token, uint64_t word)
+// Returns the fields of a queue pair's hot word with the protocol's positions.
+static nic_small_fields_t positioned(const tiered_t *tiered, const tiered_token_t *token,
+                                     uint64_t word)
 {
-    if (token->type != NIC_TOKEN_QP) {
-        return (word & ~(uint64_t)UINT32_MAX) | (uint32_t)(word + 1); // the producer
-    }
     nic_small_fields_t fields = nic_small_fields_unpack(word);
     const nic_qp_t *const qp = nic_device_find_qp(tiered->store.nic, token->object);
     if (qp != NULL) {
@@ -288,6 +287,16 @@ static uint64_t changed(const tiered_t *tiered, const tiered_token_t *token, uin
         fields.send_psn = its.send_psn;
         fields.receive_psn = its.receive_psn;
     }
+    return fields;
+}
+
+// Returns a hot word after an access: the protocol's positions, and another sequence number.
+static uint64_t changed(const tiered_t *tiered, const tiered_token_t *token, uint64_t word)
+{
+    if (token->type != NIC_TOKEN_QP) {
+        return (word & ~(uint64_t)UINT32_MAX) | (uint32_t)(word + 1); // the producer
+    }
+    nic_small_fields_t fields = positioned(tiered, token, word);
     fields.sequence++;
     return nic_small_fields_pack(&fields);
 }
@@ -355,6 +364,7 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
     }
     const uint64_t word = changed(tiered, token, nic__tiered_newest_word(tiered, token));
     token->contents = word;
+    token->behind = false;
     token->changes++;
     if (staged) {
         sim_put_le64(nic_l1_word(&nic__tiered_staged(tiered, token)->entry), word);
@@ -371,6 +381,57 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
         (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
     } else {
         cell->entry.flags |= NIC_DIRECTORY_DIRTY;
+    }
+}
+
+void nic__tiered_take_positions(tiered_t *tiered, const tiered_token_t *token)
+{
+    nic_qp_t *const qp = nic_device_find_qp(tiered->store.nic, token->object);
+    if (qp != NULL && !token->behind && !token->in_turn) {
+        const nic_small_fields_t fields =
+            nic_small_fields_unpack(nic__tiered_newest_word(tiered, token));
+        nic_device_take_positions(qp, fields.send_psn, fields.receive_psn);
+    }
+}
+
+// The operation's swap was booked and counted when its access began. Here its result is put into
+// the copy that the access used.
+void nic__tiered_moved(nic_store_t *store, uint32_t number, bool over)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    const uint32_t found = nic__tiered_find(tiered, NIC_TOKEN_QP, number);
+    tiered_token_t *const token = found != TIERED_NONE ? &tiered->tokens[found] : NULL;
+    if (token == NULL) {
+        return;
+    }
+    token->in_turn = !over;
+    if (!over || token->behind) {
+        return; // the next access writes the positions of who is behind
+    }
+    if (nic_cell_moving(&token->cell)) {
+        token->behind = true; // the move has copied its word
+        return;
+    }
+    tiered_image_t image;
+    if (!nic__tiered_fetch(tiered, token, &image)) {
+        return; // its bytes in L2 were corrupt, and it is behind now
+    }
+    const nic_small_fields_t fields = positioned(tiered, token, token->contents);
+    token->contents = nic_small_fields_pack(&fields);
+    if (token->staging != TIERED_NONE) {
+        sim_put_le64(nic_l1_word(&nic__tiered_staged(tiered, token)->entry), token->contents);
+    }
+    if (token->staging != TIERED_NONE && token->staged_dirty) {
+        return;
+    }
+    const nic_copies_t copies = nic__tiered_copies(tiered, token);
+    sim_put_le64(copies.word[token->cell.entry.layer], token->contents);
+    if (token->cell.entry.layer == NIC_LAYER_L2) {
+        token->cell.entry.check =
+            nic_token_check(l2_bytes(tiered, token), nic__tiered_bytes(token));
+    }
+    if (token->host_changes == token->changes) {
+        sim_put_le64(token->host_word, token->contents);
     }
 }
 
@@ -393,6 +454,7 @@ void nic__tiered_rewrite(tiered_t *tiered, tiered_token_t *token)
         set_state(newest, context.qp.state);
         token->contents = sim_get_le64(newest);
         set_state(token->host_word, context.qp.state);
+        token->behind = true; // the verbs may have set other PSNs
     }
     tiered_image_t image;
     (void)nic__tiered_fetch(tiered, token, &image);

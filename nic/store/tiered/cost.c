@@ -37,10 +37,11 @@ sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes)
     tiered_cxl_t *const cxl = &tiered->cxl;
     const sim_time_t now_ps = tiered->now_ps;
     const sim_time_t busy_ps = line_time_ps(tiered, bytes);
-    const sim_time_t queue_ps = cxl->read_free_ps > now_ps ? cxl->read_free_ps - now_ps : 0;
+    const sim_time_t queue_ps =
+        cxl->line->read_free_ps > now_ps ? cxl->line->read_free_ps - now_ps : 0;
     // The access's own bookings end before its next step begins, so it does not wait for them.
     const sim_time_t wait_ps = queue_ps > cxl->own_ps ? queue_ps - cxl->own_ps : 0;
-    cxl->read_free_ps = now_ps + queue_ps + busy_ps;
+    cxl->line->read_free_ps = now_ps + queue_ps + busy_ps;
     cxl->own_ps += busy_ps;
     cxl->busy_ps += busy_ps;
     cxl->read_bytes += bytes;
@@ -52,8 +53,9 @@ sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes)
     tiered_cxl_t *const cxl = &tiered->cxl;
     const sim_time_t now_ps = tiered->now_ps;
     const sim_time_t busy_ps = line_time_ps(tiered, bytes);
-    const sim_time_t queue_ps = cxl->write_free_ps > now_ps ? cxl->write_free_ps - now_ps : 0;
-    cxl->write_free_ps = now_ps + queue_ps + busy_ps;
+    const sim_time_t queue_ps =
+        cxl->line->write_free_ps > now_ps ? cxl->line->write_free_ps - now_ps : 0;
+    cxl->line->write_free_ps = now_ps + queue_ps + busy_ps;
     cxl->busy_ps += busy_ps;
     cxl->write_bytes += bytes;
     return setup_ps(tiered) + queue_ps + busy_ps + tiered->config.l2_latency_ps;

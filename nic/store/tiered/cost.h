@@ -5,10 +5,11 @@
 
 #include "nic/iommu.h"
 #include "nic/store/tiered/object.h"
+#include "nic/store/tiered/tiers/sharing.h"
 
 typedef struct tiered_cxl {
-    sim_time_t read_free_ps;
-    sim_time_t write_free_ps;
+    tiered_line_t *line; // its own, or the one of an L2 that NICs share
+    tiered_line_t own_line;
     uint64_t read_bytes;
     uint64_t write_bytes;
     sim_time_t busy_ps;

@@ -359,6 +359,9 @@ static void answer(tiered_t *tiered, tiered_token_t *token, nic_store_lookup_t *
 static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
+    if (tiered->config.l2_shared && tiered->shared == NULL) {
+        nic__tiered_join(tiered);
+    }
     nic__tiered_move_time_on(tiered, lookup->at_ps);
     nic__tiered_catch_up(tiered);
     tiered->cxl.own_ps = 0;
@@ -391,6 +394,9 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     }
     if (counted || type != NIC_TOKEN_QP || !nic__tiered_in_l1(token)) {
         nic__tiered_after_access(tiered, token, counted || type != NIC_TOKEN_QP);
+    }
+    if (type == NIC_TOKEN_QP) {
+        nic__tiered_take_positions(tiered, token);
     }
     if (type == NIC_TOKEN_QP || type == NIC_TOKEN_CQ) {
         nic__tiered_note_write(tiered, token);
@@ -464,6 +470,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->begin = place->begin;
     tiered->page_bits = (uint32_t)__builtin_ctzll(place->page_bytes);
     tiered->has_l2 = config->l2_bytes != 0;
+    tiered->cxl.line = &tiered->cxl.own_line;
     tiered->directory_on_nic = config->directory == NIC_CACHE_DIRECTORY_SRAM;
     tiered->directory_in_cxl = tiered->has_l2 && (config->directory == NIC_CACHE_DIRECTORY_CXL ||
                                                   config->directory == NIC_CACHE_DIRECTORY_AUTO);
@@ -499,6 +506,7 @@ static void tiered_destroy(nic_store_t *store)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
     nic__tiered_shadows_fini(tiered);
+    nic__tiered_part_company(tiered);
     nic__tiered_wqes_fini(tiered);
     nic__tiered_parts_fini(tiered);
     nic__tiered_batch_fini(tiered);
@@ -638,6 +646,7 @@ const nic_store_ops_t nic__store_tiered = {
     .add = nic__tiered_add,
     .change = nic__tiered_change,
     .remove = nic__tiered_remove,
+    .moved = nic__tiered_moved,
     .fetch = tiered_fetch,
     .hold_doorbell = tiered_hold_doorbell,
     .asynchronous = tiered_asynchronous,

@@ -156,7 +156,7 @@ static bool promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t coun
 static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
 {
     const sim_ratio_t pressure = tiered->config.l2_pressure;
-    return (sim_wide_t)part->l2_used_bytes * pressure.den >=
+    return (sim_wide_t)nic__tiered_l2_used(tiered, part) * pressure.den >=
            (sim_wide_t)part->l2_bytes * pressure.num;
 }
 

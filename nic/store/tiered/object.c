@@ -160,6 +160,7 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
         // The keys of shared receive queues begin above those of CQs.
         .object = (uint32_t)(key > UINT32_MAX ? key >> 32 : key),
         .live = true,
+        .behind = true,
         .l1_slot = TIERED_NONE,
         .staging = TIERED_NONE,
         .seat = TIERED_NONE,

@@ -58,15 +58,18 @@ typedef struct tiered_token {
     uint8_t home;   // nic_layer_t that it left for its seat
     uint32_t newer; // in L2, by last use
     uint32_t older;
-    uint32_t move;   // in the heap of moves; TIERED_NONE: none
-    uint32_t order;  // that the driver has not taken up yet; TIERED_NONE: none
-    uint32_t index;  // in the pool of its type
-    uint32_t object; // number of the queue pair, CQ or PD, or the key of the region
-    uint8_t type;    // nic_token_type_t
+    sim_time_t l2_used_ps; // last use there
+    uint32_t move;         // in the heap of moves; TIERED_NONE: none
+    uint32_t order;        // that the driver has not taken up yet; TIERED_NONE: none
+    uint32_t index;        // in the pool of its type
+    uint32_t object;       // number of the queue pair, CQ or PD, or the key of the region
+    uint8_t type;          // nic_token_type_t
     bool live;
     bool compressed;
     bool queued; // in the miss queue or on its way from there
     bool staged_dirty;
+    bool behind;        // the PSNs of its hot word are older than the protocol's
+    bool in_turn;       // the protocol works on a packet of the queue pair
     uint8_t prefetched; // tiered_prefetch_t, as long as it is not used
     uint32_t queued_offset;
     sim_time_t lands_ps; // of its batch; SIM_TIME_NEVER: it is in the queue
@@ -149,6 +152,10 @@ void nic__tiered_put_l1(tiered_t *tiered, tiered_token_t *token, const tiered_im
 // Changes the hot word of a token after an access, in the copy that the access used, or after the
 // move that the access waits for.
 void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
+// Makes the protocol of a queue pair go on from the PSNs of its hot word.
+void nic__tiered_take_positions(tiered_t *tiered, const tiered_token_t *token);
+// Writes the PSNs of the protocol into the hot word, when its operation on a packet is over.
+void nic__tiered_moved(nic_store_t *store, uint32_t number, bool over);
 // Makes the writes that have waited for the end of a move.
 void nic__tiered_write_pending(tiered_t *tiered, tiered_token_t *token);
 // Writes changed rights or another state into all copies on the NIC and in L2.

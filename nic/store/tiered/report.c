@@ -273,6 +273,9 @@ OPTIONAL(wqe_hits, counters.wqe_hits, report->config->wqes == NIC_CACHE_WQES_IN_
 OPTIONAL(wqe_evictions, counters.wqe_evictions, report->config->wqes == NIC_CACHE_WQES_IN_L1)
 OPTIONAL(wqes_peak, counters.wqes_peak, report->config->wqes == NIC_CACHE_WQES_IN_L1)
 
+OPTIONAL(pages_taken, counters.pages_taken, report->config->l2_shared)
+OPTIONAL(pages_given, counters.pages_given, report->config->l2_shared)
+
 static bool get_host_cpu(const void *object, sim_report_value_t *value)
 {
     const cache_report_t *const report = object;
@@ -412,6 +415,8 @@ static const sim_report_row_t rows[] = {
     GET(wqe_hits, "", "number of look-ups of WQEs that L1 held (l1.wqes: entries)"),
     GET(wqe_evictions, "", "number of WQEs that L1 evicted before they were done (l1.wqes: entries)"),
     GET(wqes_peak, "", "largest number of WQEs in L1, 3 entries each (l1.wqes: entries)"),
+    GET(pages_taken, "", "number of pages of a shared L2 that other NICs of the host gave up for this one (l2.shared)"),
+    GET(pages_given, "", "number of pages of a shared L2 that this NIC gave up for others of the host (l2.shared)"),
     WHOLE("table_hits", counters.table_hits, "", "number of translations missing on the NIC that a line of a page table in L2 held (l2.page-table)"),
     WHOLE("table_misses", counters.table_misses, "", "number of translations missing on the NIC that were read from the host; L2 keeps their line"),
     WHOLE("l1_entries_peak", l1_entries_peak, "", "largest number of queue pairs in L1"),

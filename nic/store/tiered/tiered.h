@@ -111,6 +111,8 @@ typedef struct tiered_counters {
     uint64_t wqe_hits;
     uint64_t wqe_evictions;
     uint64_t wqes_peak;
+    uint64_t pages_taken; // of other NICs that share L2
+    uint64_t pages_given;
     uint64_t table_hits;
     uint64_t table_misses;
     tiered_type_counters_t types[NIC_TOKEN_TYPE_COUNT];
@@ -137,6 +139,8 @@ typedef struct tiered {
     bool directory_on_nic;
     uint64_t cxl_byte_time; // in units of 2^-20 ps
     tiered_cxl_t cxl;
+    tiered_shared_t *shared; // NULL: L2 is this NIC's own
+    tiered_t *next_member;   // of those that share it
     nic_server_t driver;
     bool shares_core;              // the driver, with a program
     sim_time_t cores_busy_from_ps; // busy time of the host's cores when counting began

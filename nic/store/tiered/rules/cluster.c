@@ -40,10 +40,11 @@ static uint64_t room_in_l2(const tiered_t *tiered, const tiered_partition_t *par
     const sim_ratio_t pressure = tiered->config.l2_pressure;
     const uint64_t limit = (uint64_t)((sim_wide_t)part->l2_bytes * pressure.num / pressure.den);
     const nic_pages_t *const pages = &part->pages[type];
-    if (part->l2_used_bytes >= limit) {
+    const uint64_t used = nic__tiered_l2_used(tiered, part);
+    if (used >= limit) {
         return 0;
     }
-    return (limit - part->l2_used_bytes) / nic_pages_page_bytes(pages) * pages->slots +
+    return (limit - used) / nic_pages_page_bytes(pages) * pages->slots +
            (pages->pages_used * pages->slots - pages->used_slots);
 }
 

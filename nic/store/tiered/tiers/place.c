@@ -10,6 +10,7 @@
 #include "nic/store/tiered/move.h"
 #include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
+#include "nic/store/tiered/tiers/sharing.h"
 #include "nic/store/tiered/tiers/wqes.h"
 
 // -- partitions
@@ -288,6 +289,7 @@ static void ring_push(tiered_t *tiered, const tiered_partition_t *part, uint32_t
 {
     tiered_token_t *const tokens = tiered->tokens;
     const uint32_t newest = tokens[part->anchor].older;
+    tokens[number].l2_used_ps = tiered->now_ps;
     tokens[number].newer = part->anchor;
     tokens[number].older = newest;
     tokens[newest].newer = number;
@@ -319,18 +321,17 @@ static uint64_t used_bytes(const tiered_partition_t *part)
 }
 
 // Returns whether another token of this type fits into L2 without a victim.
-static bool l2_fits(tiered_partition_t *part, uint32_t type)
+static bool l2_fits(const tiered_t *tiered, tiered_partition_t *part, uint32_t type)
 {
     nic_pages_t *const pages = &part->pages[type];
     if (pages->used_slots < pages->pages_used * pages->slots) {
         return true; // in a page that is used already
     }
-    return part->l2_used_bytes + nic_pages_page_bytes(pages) <= part->l2_bytes &&
+    return nic__tiered_l2_used(tiered, part) + nic_pages_page_bytes(pages) <= part->l2_bytes &&
            nic_pages_has_room(pages, 1);
 }
 
-// Returns the least recently used token of L2 that is not moving, or TIERED_NONE.
-static uint32_t l2_victim(const tiered_t *tiered, const tiered_partition_t *part)
+uint32_t nic__tiered_l2_victim(const tiered_t *tiered, const tiered_partition_t *part)
 {
     uint32_t number = tiered->tokens[part->anchor].newer;
     while (number != part->anchor && nic_cell_moving(&tiered->tokens[number].cell)) {
@@ -345,8 +346,11 @@ bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token, const tiered_i
     if (!nic__tiered_has_l2(tiered, token)) {
         return false;
     }
-    while (!l2_fits(part, token->type)) {
-        const uint32_t number = l2_victim(tiered, part);
+    while (!l2_fits(tiered, part, token->type)) {
+        if (nic__tiered_take_page(tiered, part)) {
+            continue;
+        }
+        const uint32_t number = nic__tiered_l2_victim(tiered, part);
         if (number == TIERED_NONE) {
             return false;
         }
@@ -363,7 +367,7 @@ bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token, const tiered_i
     token->cell.entry.check = nic_token_check(bytes, size_bytes);
     part->l2_used_bytes = used_bytes(part);
     part->l2_used_bytes_max = SIM_MAX(part->l2_used_bytes, part->l2_used_bytes_max);
-    SIM_CHECK(part->l2_used_bytes <= part->l2_bytes);
+    SIM_CHECK(nic__tiered_l2_used(tiered, part) <= part->l2_bytes);
     ring_push(tiered, part, number);
     return true;
 }

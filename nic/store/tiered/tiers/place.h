@@ -64,6 +64,8 @@ bool nic__tiered_has_l2(const tiered_t *tiered, const tiered_token_t *token);
 // Makes room in L2 and puts an image there; false: there is none to be had.
 bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
 void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token); // its tier, L1 or L2
+// Returns the least recently used token of L2 that is not moving, or TIERED_NONE.
+uint32_t nic__tiered_l2_victim(const tiered_t *tiered, const tiered_partition_t *part);
 void nic__tiered_use_l2(tiered_t *tiered, tiered_token_t *token);
 // Moves it at once, contents and all; counts the migration. It takes took_ps.
 void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps);
