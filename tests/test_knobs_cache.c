@@ -57,8 +57,9 @@ static const context_t contexts[] = {
 };
 
 // Doorbells need lists of work requests: tests/nic/store/test_cache_told.c. A shared core needs a
-// program: test_cache_core.c.
-static const char *const exceptions[] = {PREFIX "l1.doorbells", PREFIX "driver.core"};
+// program: test_cache_core.c. A shared L2 needs two NICs: test_cache_sharing.sh.
+static const char *const exceptions[] = {PREFIX "l1.doorbells", PREFIX "driver.core",
+                                         PREFIX "l2.shared", PREFIX "l2.reserve"};
 
 typedef struct change {
     const char *path; // NULL: none

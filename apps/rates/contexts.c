@@ -430,7 +430,7 @@ static sim_err_t find_interface(const app_context_t *context, const char *attrib
                                 const char *pattern, uint32_t *interface, sim_message_t *message)
 {
     app__places_t places;
-    const sim_err_t error = app__machines_find(context, attribute, pattern, 1, &places, message);
+    const sim_err_t error = app__places_find(context, attribute, pattern, &places, message);
     if (error != SIM_OK) {
         return error;
     }

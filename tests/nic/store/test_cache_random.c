@@ -81,6 +81,8 @@ static const knob_t cache_knobs[] = {
     {"l1.wqes", {"apart", "apart", "entries", NULL}},
     {"handles", {"0", "0", "1", "64", NULL}},
     {"driver.core", {"own", "shared", NULL}},
+    {"l2.shared", {"false", "false", "true", NULL}},
+    {"l2.reserve", {"0", "0.5", NULL}},
 };
 
 static const knob_t load_knobs[] = {
