@@ -115,8 +115,26 @@ static void post_list(app__perftest_end_t *end, app__perftest_qp_t *qp, uint64_t
 void app__perftest_post_receive(const app__perftest_end_t *end, app__perftest_qp_t *qp)
 {
     const app__perftest_t *const test = end->test;
+    qp->receives++;
     app__qp_receive(qp->qp, end->endpoint, (uint64_t)(uintptr_t)qp,
                     test->sizes[test->size_count - 1], 1);
+}
+
+#define RECEIVES 512u // -r of the tools
+
+uint64_t app__perftest_receives(const app__perftest_config_t *config)
+{
+    const uint64_t receives = SIM_MIN(RECEIVES, config->iterations);
+    return app__perftest_is_latency(config->test) ? config->tx_depth
+                                                  : SIM_MAX(receives, config->tx_depth);
+}
+
+// Returns true if a bandwidth test has posted a receive for each message.
+static bool has_all_receives(const app__perftest_end_t *end, const app__perftest_qp_t *qp)
+{
+    const app__perftest_t *const test = end->test;
+    return !app__perftest_is_latency(test->config.test) && test->size_count == 1 &&
+           test->config.stop_ps == SIM_TIME_NEVER && qp->receives >= test->config.iterations;
 }
 
 static bool is_time_up(const app__perftest_end_t *end)
@@ -350,7 +368,10 @@ void app__perftest_completed(nic_cq_t *cq, void *ctx)
 static void received_one(app__perftest_end_t *end, const nic_wc_t *wc)
 {
     if (wc->status == NIC_WC_SUCCESS) {
-        app__perftest_post_receive(end, (app__perftest_qp_t *)(uintptr_t)wc->wr_id);
+        app__perftest_qp_t *const qp = (app__perftest_qp_t *)(uintptr_t)wc->wr_id;
+        if (!has_all_receives(end, qp)) {
+            app__perftest_post_receive(end, qp);
+        }
         if (app__perftest_is_latency(end->test->config.test)) {
             arrived(end);
         }
@@ -381,13 +402,16 @@ void app__perftest_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len,
 
 // -- the loop of a core
 
-#define BATCH 16u // completions that the tool takes at a time in a bandwidth test
+// The number of completions that the tool takes at a time in a bandwidth test; with SENDs in both
+// directions it takes all that there are.
+#define BATCH 16u
+#define BATCH_MAX 512u
 
 // Polls a queue once, for at most `most` completions. Returns whether there were any.
 static bool poll_once(app__perftest_end_t *end, nic_cq_t *cq, uint32_t most,
                       void (*take)(app__perftest_end_t *end, const nic_wc_t *wc))
 {
-    nic_wc_t wc[BATCH];
+    nic_wc_t wc[BATCH_MAX];
     const uint32_t count = nic_poll_cq(cq, most, wc);
     for (uint32_t i = 0; i < count; i++) {
         take(end, &wc[i]);
@@ -432,16 +456,17 @@ bool app__perftest_take_step(nic_core_t *core, void *ctx)
         return did;
     }
     const bool sends = app__perftest_opcode_of(test->config.test) == NIC_WR_SEND;
+    const uint32_t batch = sends && test->config.both_ways ? BATCH_MAX : BATCH;
     if (posts && !end->ended) {
         const uint64_t before = end->posted;
         post_messages(end);
         did = did || end->posted != before;
     }
     if (sends && (!is_client(end) || test->config.both_ways)) {
-        did = poll_once(end, end->recv_cq, BATCH, received_one) || did;
+        did = poll_once(end, end->recv_cq, batch, received_one) || did;
     }
     if (posts) {
-        did = poll_once(end, end->send_cq, BATCH, completed_one) || did;
+        did = poll_once(end, end->send_cq, batch, completed_one) || did;
     }
     return did;
 }

@@ -113,13 +113,15 @@ static void make_qps(app__perftest_t *test, app__side_of_pair_t side, const uint
     app__perftest_end_t *const end = &test->ends[side];
     const uint32_t interface = end->endpoint->interface;
     const uint32_t depth = (uint32_t)config->tx_depth;
+    const uint32_t receives = (uint32_t)app__perftest_receives(config);
     const uint32_t capacity = (uint32_t)(config->tx_depth * config->qps);
+    const uint32_t recv_capacity = (uint32_t)(receives * config->qps);
     const uint8_t priority =
         config->priority == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)config->priority;
     const uint8_t dscp = config->dscp == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)config->dscp;
     const app__queues_t queues = {
         .send_cq = nic_cq_create(end->endpoint->nic, capacity, app__perftest_completed, end),
-        .recv_cq = nic_cq_create(end->endpoint->nic, capacity, app__perftest_received, end),
+        .recv_cq = nic_cq_create(end->endpoint->nic, recv_capacity, app__perftest_received, end),
     };
     end->send_cq = queues.send_cq;
     end->recv_cq = queues.recv_cq;
@@ -142,7 +144,7 @@ static void make_qps(app__perftest_t *test, app__side_of_pair_t side, const uint
     for (uint64_t i = 0; i < config->qps; i++) {
         pair.numbers[APP__REQUESTER] = app__qp_number(first[APP__REQUESTER] + i);
         pair.numbers[APP__RESPONDER] = app__qp_number(first[APP__RESPONDER] + i);
-        end->qps[i].qp = app__pair_make(&pair, side, depth, depth);
+        end->qps[i].qp = app__pair_make(&pair, side, depth, receives);
     }
 }
 
@@ -155,8 +157,9 @@ static void make_pairs(app__perftest_t *test, const uint64_t first[2])
     make_qps(test, APP__REQUESTER, first);
     make_qps(test, APP__RESPONDER, first);
     for (uint64_t i = 0; i < config->qps; i++) {
-        for (uint64_t r = 0;
-             app__perftest_opcode_of(config->test) == NIC_WR_SEND && r < config->tx_depth; r++) {
+        for (uint64_t r = 0; app__perftest_opcode_of(config->test) == NIC_WR_SEND &&
+                             r < app__perftest_receives(config);
+             r++) {
             app__perftest_post_receive(server, &server->qps[i]);
             if (answers) {
                 app__perftest_post_receive(client, &client->qps[i]);

@@ -79,6 +79,7 @@ typedef struct app__perftest_qp {
     nic_qp_t *qp;
     uint64_t posted;
     uint64_t completed;
+    uint64_t receives; // posted, of all sizes
 } app__perftest_qp_t;
 
 // The client (APP__REQUESTER) or the server (APP__RESPONDER). Only events of its host touch it.
@@ -145,6 +146,8 @@ static inline uint64_t app__perftest_messages_of_size(const app__perftest_t *tes
 // perftest.c: callbacks of the queue pairs and timers; ctx is an app__perftest_end_t.
 nic_wr_opcode_t app__perftest_opcode_of(app__perftest_kind_t kind);
 void app__perftest_post_receive(const app__perftest_end_t *end, app__perftest_qp_t *qp);
+// Returns the number of receives that a queue pair begins with.
+uint64_t app__perftest_receives(const app__perftest_config_t *config);
 void app__perftest_completed(nic_cq_t *cq, void *ctx);
 void app__perftest_received(nic_cq_t *cq, void *ctx);
 void app__perftest_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
