@@ -470,17 +470,35 @@ static double median_of_others(const explain_t *explain, uint32_t uid, uint32_t 
     return median;
 }
 
-// Returns whether at most half of all NICs have the configuration of this one.
-static bool is_unlike(const explain_t *explain, uint32_t interface)
+// Sets unlike[i] to whether at most half of all NICs have the configuration of NIC i. Time is
+// proportional to the number of NICs times that of their configurations.
+static void find_unlike(const explain_t *explain, bool *unlike)
 {
     const net_t *const net = explain->world->net;
-    const nic_config_t *const own = nic_config_of_interface(net, interface);
-    uint32_t alike = 0;
-    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
-        const nic_config_t *const other = nic_config_of_interface(net, i);
-        alike += other == own || nic_config_equal(own, other);
+    const uint32_t nics = (uint32_t)explain->world->nic_count;
+    const nic_config_t **const kinds = sim_alloc_array(nics + 1, sizeof(const nic_config_t *));
+    uint32_t *const counts = sim_alloc_array(nics + 1, sizeof(*counts));
+    uint32_t *const kind_of = sim_alloc_array(nics + 1, sizeof(*kind_of));
+    uint32_t kind_count = 0;
+    for (uint32_t i = 0; i < nics; i++) {
+        const nic_config_t *const own = nic_config_of_interface(net, i);
+        uint32_t kind = 0;
+        while (kind < kind_count && kinds[kind] != own && !nic_config_equal(kinds[kind], own)) {
+            kind++;
+        }
+        if (kind == kind_count) {
+            kinds[kind_count++] = own;
+            counts[kind] = 0;
+        }
+        counts[kind]++;
+        kind_of[i] = kind;
     }
-    return 2 * alike <= explain->world->nic_count;
+    for (uint32_t i = 0; i < nics; i++) {
+        unlike[i] = 2 * counts[kind_of[i]] <= nics;
+    }
+    sim_free(kind_of);
+    sim_free(counts);
+    sim_free((void *)(uintptr_t)kinds);
 }
 
 // Returns whether the flow's sender keeps its rate while others of a shared port with marks slow
@@ -534,9 +552,7 @@ static void find_no_reaction(explain_t *explain)
     bool *const unlike = sim_alloc(explain->world->nic_count + 1);
     size_t count = 0;
     memset(told, 0, explain->world->nic_count + 1);
-    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
-        unlike[i] = is_unlike(explain, i);
-    }
+    find_unlike(explain, unlike);
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
         const bool ignores = explain->nics[flow->source].cnps_ignored >= MARKS_LEAST;
