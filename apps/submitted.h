@@ -48,7 +48,9 @@ typedef struct app_submitted_completion {
     uint64_t transfer;
     uint32_t rank; // of a program; APP_SUBMITTED_WHOLE: a transfer, or all ranks of the program
     sim_time_t start_ps;
-    sim_time_t end_ps; // of the last completion at the requester
+    sim_time_t end_ps;       // of the last completion at the requester
+    sim_time_t delivered_ps; // when the last byte lay in the memory of the one that gets the data;
+                             // SIM_TIME_NEVER: a program, or a transfer that is not DONE
     app_submitted_outcome_t outcome;
     nic_wc_status_t status; // error of a failed transfer
 } app_submitted_completion_t;

@@ -433,6 +433,12 @@ static rocesim_outcome_t outcome_of(const json_t *object)
     return text != NULL && strcmp(text, "cancelled") == 0 ? ROCESIM_CANCELLED : ROCESIM_DONE;
 }
 
+static uint64_t delivered_of(const json_t *object)
+{
+    return json_object_get(object, "delivered_ps") == NULL ? ROCESIM_NEVER
+                                                           : number_at(object, "delivered_ps");
+}
+
 // Takes the completions and the time of an answer, which may be NULL.
 static int take_progress(rocesim_session_t *session, json_t *answer,
                          const rocesim_completion_t **completions, size_t *count)
@@ -463,6 +469,7 @@ static int take_progress(rocesim_session_t *session, json_t *answer,
             .start_ps = number_at(object, "start_ps"),
             .end_ps = number_at(object, "end_ps"),
             .outcome = outcome_of(object),
+            .delivered_ps = delivered_of(object),
         };
     }
     session->now_ps = number_at(answer, "now_ps");
@@ -537,7 +544,8 @@ int rocesim_session_estimate_many(rocesim_session_t *session, const rocesim_tran
     for (size_t i = 0; answer != NULL && i < count; i++) {
         const json_t *const object = json_array_get(list, i);
         estimates[i] = (rocesim_estimate_t){number_at(object, "start_ps"),
-                                            number_at(object, "end_ps"), outcome_of(object)};
+                                            number_at(object, "end_ps"), outcome_of(object),
+                                            delivered_of(object)};
     }
     json_decref(answer);
     return answer == NULL ? -1 : 0;

@@ -64,8 +64,9 @@ typedef struct rocesim_completion {
     uint64_t tag;
     uint32_t rank; // of a program; ROCESIM_WHOLE: a transfer, or all ranks of a program
     uint64_t start_ps;
-    uint64_t end_ps;
+    uint64_t end_ps; // of a transfer: the requester has the last acknowledgement
     rocesim_outcome_t outcome;
+    uint64_t delivered_ps; // the last byte has arrived; ROCESIM_NEVER: no transfer that is done
 } rocesim_completion_t;
 
 // How a transfer would end.
@@ -73,6 +74,7 @@ typedef struct rocesim_estimate {
     uint64_t start_ps;
     uint64_t end_ps;
     rocesim_outcome_t outcome;
+    uint64_t delivered_ps; // as in rocesim_completion_t
 } rocesim_estimate_t;
 
 // Opens a session of a scenario's file. Returns NULL if no memory is left; else a handle, whose

@@ -150,6 +150,7 @@ app__submitted_transfer_t *app__submitted_add(app_submitted_t *submitted, sim_ti
         .place = UINT64_MAX,
         .start_ps = start_ps,
         .end_ps = SIM_TIME_NEVER,
+        .delivered_ps = SIM_TIME_NEVER,
         .outcome = APP_SUBMITTED_WAITS,
     };
     submitted->open++;
@@ -321,6 +322,10 @@ void app__submitted_note_end(app__submitted_transfer_t *transfer, app_submitted_
         .rank = APP_SUBMITTED_WHOLE,
         .start_ps = begun ? SIM_MIN(transfer->start_ps, now_ps) : now_ps,
         .end_ps = now_ps,
+        .delivered_ps = outcome != APP_SUBMITTED_DONE || transfer->program != NULL
+                            ? SIM_TIME_NEVER
+                        : transfer->verb == APP_SUBMITTED_READ ? now_ps
+                                                               : transfer->delivered_ps,
         .outcome = outcome,
         .status = status,
     };

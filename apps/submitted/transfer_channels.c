@@ -170,6 +170,54 @@ static void free_channel(app__submitted_channel_t *own)
     sim_free(own);
 }
 
+// -- what has come to the responder
+
+// Notes that the next piece has come whole. Pieces of a channel come in their order.
+static void piece_arrived(app__submitted_channel_t *own, sim_time_t now_ps)
+{
+    app__submitted_transfer_t *const transfer = own->due;
+    if (transfer != NULL) {
+        transfer->delivered_ps = now_ps;
+        if (--transfer->pieces_due == 0) {
+            own->due = transfer->next_due;
+        }
+    }
+}
+
+static void piece_written(nic_qp_t *qp, uint64_t address, uint32_t bytes, void *ctx)
+{
+    (void)qp;
+    (void)address;
+    (void)bytes;
+    app__submitted_channel_t *const own = ctx;
+    piece_arrived(own, own->pair.ends[APP__RESPONDER]->node->now_ps);
+}
+
+static void expect_pieces(app__submitted_channel_t *own, app__submitted_transfer_t *transfer,
+                          uint64_t count)
+{
+    app__submitted_transfer_t **at = &own->due;
+    while (*at != NULL) {
+        at = &(*at)->next_due;
+    }
+    *at = transfer;
+    transfer->pieces_due = count;
+}
+
+// Expects `count` pieces of a transfer less, which are not sent.
+static void forget_pieces(app__submitted_channel_t *own, app__submitted_transfer_t *transfer,
+                          uint64_t count)
+{
+    app__submitted_transfer_t **at = &own->due;
+    while (*at != NULL && *at != transfer) {
+        at = &(*at)->next_due;
+    }
+    transfer->pieces_due -= SIM_MIN(count, transfer->pieces_due);
+    if (*at != NULL && transfer->pieces_due == 0) {
+        *at = transfer->next_due;
+    }
+}
+
 // -- sending
 
 // Notes the numbers of a transfer that begins.
@@ -196,6 +244,8 @@ static void transfer_ended(app__channel_t *channel, app__message_t *message)
                                        ? NIC_WC_WR_FLUSH_ERR
                                        : (nic_wc_status_t)message->status;
     run->transfer->run = NULL;
+    forget_pieces(SIM_CONTAINER_OF(channel, app__submitted_channel_t, channel), run->transfer,
+                  UINT64_MAX);
     run->transfer->retransmitted = app__channel_retransmitted(channel);
     app__submitted_end(run->transfer,
                        status != NIC_WC_SUCCESS ? APP_SUBMITTED_FAILED
@@ -239,6 +289,10 @@ void app__submitted_start(app__submitted_transfer_t *transfer)
                       app__submitted_opcode((app_submitted_verb_t)transfer->verb));
     run->transfer = transfer;
     transfer->run = run;
+    if (transfer->verb != APP_SUBMITTED_READ) {
+        const uint64_t pieces = (transfer->bytes + APP__PIECE_BYTES - 1) / APP__PIECE_BYTES;
+        expect_pieces(own, transfer, SIM_MAX(pieces, UINT64_C(1)));
+    }
     app__channel_send(&own->channel, &run->message, 1);
 }
 
@@ -255,10 +309,11 @@ void app__submitted_stop(app__submitted_transfer_t *transfer)
     }
     app__submitted_run_t *const run = transfer->run;
     app__channel_t *const channel = run->message.channel;
-    const app__submitted_channel_t *const own =
+    app__submitted_channel_t *const own =
         SIM_CONTAINER_OF(channel, app__submitted_channel_t, channel);
     if (own->reuse) {
         run->message.cancelled = true; // others share the queue pair
+        forget_pieces(own, transfer, run->message.count - run->message.posted);
         return;
     }
     transfer->run = NULL;
@@ -296,10 +351,11 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
 static void accept_channel(void *owner, app__endpoint_t *endpoint, uint64_t offset,
                            app__passive_t *passive)
 {
-    const app__submitted_channel_t *const own = channel_at(owner, endpoint->interface, offset);
+    app__submitted_channel_t *const own = channel_at(owner, endpoint->interface, offset);
     SIM_CHECK(own != NULL);
     passive->item = (uint32_t)offset;
     passive->qp = app__pair_make(&own->pair, APP__RESPONDER, 1, 2 * OUTSTANDING_MAX);
+    nic_qp_on_write(passive->qp, piece_written, own);
     post_receives(passive, 2 * OUTSTANDING_MAX);
 }
 
@@ -325,9 +381,11 @@ static bool channel_finished(void *owner, const app__passive_t *passive)
 static void message_received(void *owner, app__endpoint_t *endpoint, app__passive_t *passive,
                              const nic_wc_t *wc)
 {
-    (void)owner;
-    (void)endpoint;
     (void)wc;
+    app__submitted_channel_t *const own = channel_at(owner, endpoint->interface, passive->item);
+    if (own != NULL) {
+        piece_arrived(own, endpoint->node->now_ps);
+    }
     post_receives(passive, 1);
 }
 

@@ -135,6 +135,13 @@ void serve_field_outcome(serve_conversation_t *conversation, app_submitted_outco
     }
 }
 
+void serve_field_delivered(serve_conversation_t *conversation, sim_time_t delivered_ps)
+{
+    if (delivered_ps != SIM_TIME_NEVER) {
+        serve_field_number(conversation, "delivered_ps", delivered_ps);
+    }
+}
+
 static void put_completion(serve_conversation_t *conversation,
                            const app_submitted_completion_t *completion)
 {
@@ -146,6 +153,7 @@ static void put_completion(serve_conversation_t *conversation,
     }
     serve_field_number(conversation, "start_ps", completion->start_ps);
     serve_field_number(conversation, "end_ps", completion->end_ps);
+    serve_field_delivered(conversation, completion->delivered_ps);
     serve_field_outcome(conversation, completion->outcome, completion->status);
     json_t *const tag = conversation->tags[completion->transfer];
     if (tag != NULL) {

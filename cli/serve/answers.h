@@ -7,6 +7,8 @@
 
 void serve_begin(serve_conversation_t *conversation, const json_t *id);
 void serve_field_number(serve_conversation_t *conversation, const char *name, uint64_t number);
+// Adds "delivered_ps", unless it is SIM_TIME_NEVER.
+void serve_field_delivered(serve_conversation_t *conversation, sim_time_t delivered_ps);
 // Adds how a transfer ended: "outcome", and "status" if it failed.
 void serve_field_outcome(serve_conversation_t *conversation, app_submitted_outcome_t outcome,
                          nic_wc_status_t status);

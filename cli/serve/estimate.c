@@ -14,6 +14,7 @@
 typedef struct estimate {
     sim_time_t start_ps;
     sim_time_t end_ps; // SIM_TIME_NEVER: it would not end
+    sim_time_t delivered_ps;
     app_submitted_outcome_t outcome;
     nic_wc_status_t status;
 } estimate_t;
@@ -39,7 +40,8 @@ static void note_ends(const app_submitted_completion_t *ended, size_t count, uin
         const uint64_t place = ended[i].transfer - first;
         if (ended[i].transfer >= first && place < asked && ended[i].rank == APP_SUBMITTED_WHOLE) {
             finding->transfers[place] =
-                (estimate_t){ended[i].start_ps, ended[i].end_ps, ended[i].outcome, ended[i].status};
+                (estimate_t){ended[i].start_ps, ended[i].end_ps, ended[i].delivered_ps,
+                             ended[i].outcome, ended[i].status};
             (*left)--;
         }
     }
@@ -109,6 +111,7 @@ static void put_estimate(serve_conversation_t *conversation, const estimate_t *e
 {
     serve_field_number(conversation, "end_ps", estimate->end_ps);
     serve_field_number(conversation, "took_ps", estimate->end_ps - estimate->start_ps);
+    serve_field_delivered(conversation, estimate->delivered_ps);
     serve_field_outcome(conversation, estimate->outcome, estimate->status);
 }
 

@@ -62,6 +62,7 @@ class _Estimate(ctypes.Structure):
         ("start_ps", ctypes.c_uint64),
         ("end_ps", ctypes.c_uint64),
         ("outcome", ctypes.c_int),
+        ("delivered_ps", ctypes.c_uint64),
     ]
 
 
@@ -83,6 +84,7 @@ class _Completion(ctypes.Structure):
         ("start_ps", ctypes.c_uint64),
         ("end_ps", ctypes.c_uint64),
         ("outcome", ctypes.c_int),
+        ("delivered_ps", ctypes.c_uint64),
     ]
 
 
@@ -203,6 +205,8 @@ class Session:
                 "end_ps": at.end_ps,
                 "outcome": _OUTCOMES[at.outcome],
             }
+            if at.delivered_ps != _NEVER:
+                completion["delivered_ps"] = at.delivered_ps
             if at.tag:
                 completion["tag"] = at.tag
             if at.rank != _WHOLE:

@@ -36,7 +36,8 @@ class Completion(TypedDict, total=False):
     transfer: int
     rank: int
     start_ps: int
-    end_ps: int
+    end_ps: int  # of a transfer: the requester has the last acknowledgement
+    delivered_ps: int  # of a transfer that is done: its last byte has arrived
     outcome: str  # "done", "failed" or "cancelled"
     status: str
     tag: Any
@@ -48,6 +49,7 @@ class Estimate(TypedDict, total=False):
     start_ps: int
     end_ps: int
     took_ps: int
+    delivered_ps: int
     outcome: str
     status: str
 

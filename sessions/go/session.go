@@ -80,6 +80,9 @@ type Completion struct {
 	EndPs    uint64          `json:"end_ps"`
 	Outcome  string          `json:"outcome"`
 	Status   string          `json:"status"` // of a failed transfer
+	// When the last byte has arrived; nil: not a transfer that is done.
+	DeliveredPs *uint64 `json:"delivered_ps"`
+
 	Tag      json.RawMessage `json:"tag"`
 }
 
@@ -98,6 +101,8 @@ type Estimate struct {
 	TookPs  uint64 `json:"took_ps"`
 	Outcome string `json:"outcome"`
 	Status  string `json:"status"`
+
+	DeliveredPs *uint64 `json:"delivered_ps"`
 }
 
 // Error is the refusal of a call. The session goes on.

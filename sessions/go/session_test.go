@@ -69,6 +69,8 @@ func TestTransfersEndWhenTheyShould(t *testing.T) {
 	check(t, progress.NowPs == done.EndPs+1, progress)
 	// Two links there and back of 1 us, the frame twice, and the acknowledgement twice.
 	check(t, done.EndPs > 4000000+2*334800 && done.EndPs < 4000000+3*334800, done)
+	back := done.EndPs - *done.DeliveredPs // the acknowledgement
+	check(t, back > 2000000 && back < 2020000 && *estimate.DeliveredPs == *done.DeliveredPs, done, estimate)
 }
 
 func TestMarksCancelsAndRefusals(t *testing.T) {

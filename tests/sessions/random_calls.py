@@ -44,7 +44,7 @@ class Client:
 
     def __init__(self):
         self.transfers = []  # arguments by number; None: a program
-        self.ends = {}  # number: start, end, outcome, status
+        self.ends = {}  # number: start, end, outcome, status, delivered
         self.cancels = []  # time, number
         self.now = 0
 
@@ -117,7 +117,16 @@ class Run:
             assert at["end_ps"] < answer["now_ps"] or at["outcome"] == "cancelled", (at, answer["now_ps"])
             if "rank" not in at:
                 assert at["transfer"] not in self.client.ends, "a transfer ends twice"
-                self.client.ends[at["transfer"]] = at["start_ps"], at["end_ps"], at["outcome"], at.get("status")
+                delivered = at.get("delivered_ps")
+                transfer = self.client.transfers[at["transfer"]]
+                if at["outcome"] != "done" or transfer is None:
+                    assert delivered is None, at
+                elif transfer.get("verb") == "read":
+                    assert delivered == at["end_ps"], at
+                else:
+                    assert at["start_ps"] < delivered < at["end_ps"], at
+                ended = at["start_ps"], at["end_ps"], at["outcome"], at.get("status"), delivered
+                self.client.ends[at["transfer"]] = ended
         assert answer["now_ps"] >= self.client.now, (self.client.now, answer)
         self.client.now = answer["now_ps"]
         assert answer["open"] == len(self.client.transfers) - len(self.client.ends), answer

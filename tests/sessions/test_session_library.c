@@ -64,6 +64,8 @@ START_TEST(transfers_end_when_they_should)
     ck_assert_uint_eq(rocesim_session_now_ps(session), took_ps + 1);
     // Two links there and back of 1 us, the frame twice, and the acknowledgement twice.
     ck_assert_uint_gt(took_ps, 4000000 + 2 * 334800);
+    ck_assert_uint_gt(took_ps - list[0].delivered_ps, 2000000); // the acknowledgement
+    ck_assert_uint_lt(took_ps - list[0].delivered_ps, 2020000);
     ck_assert_uint_lt(took_ps, 4000000 + 3 * 334800);
     rocesim_session_close(session);
     rocesim_session_close(other);

@@ -215,6 +215,8 @@ pub struct Completion {
     pub rank: Option<u64>,
     pub start_ps: u64,
     pub end_ps: u64,
+    /// When the last byte has arrived; None: not a transfer that is done.
+    pub delivered_ps: Option<u64>,
     pub outcome: Outcome,
     /// Of a failed transfer: the error of its work request.
     pub status: String,
@@ -239,6 +241,8 @@ pub struct Estimate {
     pub start_ps: u64,
     pub end_ps: u64,
     pub took_ps: u64,
+    /// As in `Completion`.
+    pub delivered_ps: Option<u64>,
     pub outcome: Outcome,
     pub status: String,
 }
@@ -249,6 +253,7 @@ fn progress_of(answer: &Json) -> Progress {
         rank: at.get("rank").map(|_| at.integer("rank")),
         start_ps: at.integer("start_ps"),
         end_ps: at.integer("end_ps"),
+        delivered_ps: at.get("delivered_ps").map(|_| at.integer("delivered_ps")),
         outcome: outcome_of(at),
         status: at.text("status").to_string(),
         tag: at.get("tag").cloned(),
@@ -266,6 +271,7 @@ fn estimate_of(answer: &Json) -> Estimate {
         start_ps: answer.integer("start_ps"),
         end_ps: answer.integer("end_ps"),
         took_ps: answer.integer("took_ps"),
+        delivered_ps: answer.get("delivered_ps").map(|_| answer.integer("delivered_ps")),
         outcome: outcome_of(answer),
         status: answer.text("status").to_string(),
     }

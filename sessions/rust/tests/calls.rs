@@ -60,6 +60,8 @@ fn transfers_end_when_they_should() {
     assert_eq!(progress.now_ps, done.end_ps + 1);
     // Two links there and back of 1 us, the frame twice, and the acknowledgement twice.
     assert!(done.end_ps > 4_000_000 + 2 * 334_800 && done.end_ps < 4_000_000 + 3 * 334_800);
+    let back = done.end_ps - done.delivered_ps.unwrap(); // the acknowledgement
+    assert!(back > 2_000_000 && back < 2_020_000 && estimate.delivered_ps == done.delivered_ps);
 }
 
 #[test]
@@ -197,9 +199,9 @@ fn members_are_the_schemas() {
     all.dedup();
     assert_eq!(all, members("program"));
     // What a Completion and an Estimate read; a struct has no names at run time.
-    let completion = ["end_ps", "outcome", "rank", "start_ps", "status", "tag", "transfer"];
+    let completion = ["delivered_ps", "end_ps", "outcome", "rank", "start_ps", "status", "tag", "transfer"];
     assert_eq!(completion[..], members("completion"));
-    assert_eq!(["end_ps", "outcome", "start_ps", "status", "took_ps"][..], members("estimate"));
+    assert_eq!(["delivered_ps", "end_ps", "outcome", "start_ps", "status", "took_ps"][..], members("estimate"));
 }
 
 #[test]
