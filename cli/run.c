@@ -39,6 +39,7 @@ static void on_signal(int number)
 {
     if (is_rank != 0 && number == SIGTERM) {
         cli_ranks_note_told();
+        (void)signal(SIGALRM, SIG_DFL); // the clock of plug-ins has it
         (void)alarm(GRACE_S);
     }
     sim_t *const sim = interruptible;

@@ -15,13 +15,16 @@ SIM_C_BEGIN
 
 #define NIC_POLICY_NONE UINT32_MAX
 
+typedef struct nic_policy_ops nic_policy_ops_t;
+
 typedef struct nic_policy_place {
     uint32_t capacity; // slots are 0..capacity - 1
     uint64_t seed;
-    sim_ratio_t alpha; // weight of the recency rank, of policies that have one
+    sim_ratio_t alpha;           // weight of the recency rank, of policies that have one
+    const nic_policy_ops_t *ops; // of the policy that is created
 } nic_policy_place_t;
 
-typedef struct nic_policy_ops {
+struct nic_policy_ops {
     const char *name;
     const char *help;
     // True: every object that missed gets a slot. False: the store's thresholds say which do
@@ -41,7 +44,7 @@ typedef struct nic_policy_ops {
     void (*remove)(void *policy, uint32_t slot);
     // Called when all counts of uses were halved. NULL: they do not matter to the policy.
     void (*age)(void *policy);
-} nic_policy_ops_t;
+};
 
 // The library's policies: "hybrid", "lru", "lfu", "fifo", "sieve", "random"; ends with NULL.
 extern const nic_policy_ops_t *const nic_policy_all[];

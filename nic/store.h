@@ -56,6 +56,7 @@ typedef struct nic_store_place {
     void (*begin)(nic_t *nic);
     uint64_t seed;
     const void *config; // nic_config_t.custom_store_config; of stores by name their own
+    const struct nic_store_ops *ops; // of the store that is created
 } nic_store_place_t;
 
 typedef struct nic_store_ops {

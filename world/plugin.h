@@ -16,7 +16,13 @@
 #ifndef WORLD_PLUGIN_H
 #define WORLD_PLUGIN_H
 
+#include "net/forwarder.h"
 #include "net/models.h"
+#include "nic/cache_policy.h"
+#include "nic/device.h"
+#include "nic/scheduler.h"
+#include "nic/store.h"
+#include "nic/transport.h"
 #include "world/registry.h"
 
 SIM_C_BEGIN
@@ -36,7 +42,11 @@ SIM_C_BEGIN
                 sizeof(net_node_t) * 41u + sizeof(app_ops_t) * 43u + sizeof(app_t) * 47u +      \
                 sizeof(topo_ops_t) * 53u + sizeof(world_node_kind_t) * 59u +                    \
                 sizeof(world_network_part_t) * 61u + sizeof(sim_attr_t) * 67u +                 \
-                sizeof(world_error_t) * 71u))
+                sizeof(world_error_t) * 71u + sizeof(nic_transport_ops_t) * 73u +               \
+                sizeof(nic_scheduler_ops_t) * 79u + sizeof(nic_device_ops_t) * 83u +            \
+                sizeof(nic_store_ops_t) * 89u + sizeof(nic_store_place_t) * 97u +               \
+                sizeof(nic_store_lookup_t) * 101u + sizeof(nic_policy_ops_t) * 103u +           \
+                sizeof(nic_policy_place_t) * 107u + sizeof(net_forwarder_ops_t) * 109u))
 
 // The symbol rocesim_plugin of an object.
 typedef struct world_plugin {

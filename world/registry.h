@@ -92,10 +92,15 @@ typedef struct world_plugin_file {
 // of the plug-in. The object stays loaded until the process ends.
 SIM_MUST_CHECK sim_err_t world_registry_add_plugin(world_registry_t *registry, const char *path,
                                                    world_error_t *error);
+// A program may define this function. It is called before the object of a plug-in is loaded, whose
+// code runs from then on: the program can say which plug-in it was if that goes wrong.
+__attribute__((weak)) void world_plugin_loads(const world_plugin_file_t *file);
 // Does all this but loading: finds the file, compiles it and fills in *file. The caller frees
 // file->path and file->object with sim_free.
 SIM_MUST_CHECK sim_err_t world_plugin_locate(const char *path, world_plugin_file_t *file,
                                              world_error_t *error);
+// Returns the name of the plug-in's file that has a row of the registry; "the program": none has.
+const char *world_registry_plugin_of(const world_registry_t *registry, const void *row);
 const world_plugin_file_t *world_registry_plugins(const world_registry_t *registry, size_t *count);
 
 // Calls fn with each network that is made for a scenario, before switches are added: for other

@@ -7,12 +7,14 @@
 
 #include "cli/plugins/faults.h"
 #include "cli/plugins/confine.h"
+#include "cli/plugins/limited_run.h"
 #include "kernel/sim.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -168,6 +170,26 @@ void cli_plugins_begin_clock(void)
     (void)sigaction(SIGALRM, &action, NULL);
     const struct itimerval second = {{1, 0}, {1, 0}};
     (void)setitimer(ITIMER_REAL, &second, NULL);
+}
+
+// Called by exit(): a plug-in must not end the program.
+static void at_end(void)
+{
+    const char *const plugin = running_plugin();
+    if (plugin != NULL) {
+        give_up(plugin, "it called exit");
+    }
+}
+
+void world_plugin_loads(const world_plugin_file_t *file)
+{
+    const bool first = name_count == 0;
+    cli_plugins_name(file);
+    if (first && !cli_plugins_limited()) { // else all of this was done before
+        (void)atexit(at_end);
+        cli_plugins_handle_faults(NULL);
+        cli_plugins_begin_clock();
+    }
 }
 
 void cli_plugins_watch_calls(const sim_t *sim)

@@ -255,15 +255,12 @@ void cli_plugins_watch(world_scenario_t *scenario)
     for (size_t i = 0; i < count; i++) {
         cli_plugins_name(&files[i]);
     }
-    if (count > 0 && !confinement.here) {
-        cli_plugins_handle_faults(NULL);
-    }
 }
 
 void cli_plugins_confine_run(const sim_t *sim)
 {
+    cli_plugins_watch_calls(sim);
     if (confinement.here) {
-        cli_plugins_watch_calls(sim);
         cli_plugins_confine_reading(confinement.folder, confinement.file);
     }
 }

@@ -204,7 +204,7 @@ def replay(session, client):
     run = Run(session, None)
     run.client = again
     for number, transfer in enumerate(client.transfers):
-        start, end, outcome, _ = client.ends[number]
+        start, end, outcome = client.ends[number][:3]
         if outcome == "cancelled" and start == end:
             continue  # it never began
         rest = {key: transfer[key] for key in transfer if key not in ("at", "after")}

@@ -457,8 +457,13 @@ sim_err_t world__create_app(world_t *world, const world_traffic_t *traffic, uint
         .skips = program || world->skips.exact == false ? NULL : &world->skips,
     };
     app_t *app = NULL;
-    sim_message_t message;
+    sim_message_t message = {.text = ""};
     const sim_err_t result = traffic->ops->create(&context, traffic->config, &app, &message);
+    if (result == SIM_OK && (app == NULL || app->ops == NULL || app->net != context.net)) {
+        sim_give_up("plug-in %s: the operation create of '%s' made no app_t with ops and net",
+                    world_registry_plugin_of(world->scenario->registry, traffic->ops),
+                    traffic->ops->name);
+    }
     if (result != SIM_OK && message.placed) {
         return world_fail(error, result, NULL, "%s", message.text);
     }

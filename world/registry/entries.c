@@ -222,6 +222,36 @@ static bool nic_key_is_taken(const world_registry_t *registry, const char *name)
     return found;
 }
 
+// Returns the operations without which a part of a NIC cannot be used, if it lacks one.
+static const char *lacking_nic_part(const nic_extra_t *extra)
+{
+    if (extra->kind == NIC_EXTRA_POLICY) {
+        const nic_policy_ops_t *const ops = extra->ops;
+        return ops->create == NULL || ops->destroy == NULL || ops->insert == NULL ||
+                       ops->use == NULL || ops->victim == NULL || ops->remove == NULL
+                   ? "create, destroy, insert, use, victim and remove"
+                   : NULL;
+    }
+    if (extra->kind == NIC_EXTRA_STORE) {
+        const nic_store_ops_t *const ops = extra->ops;
+        return ops->create == NULL || ops->look_up == NULL ? "create and look_up" : NULL;
+    }
+    if (extra->kind == NIC_EXTRA_SCHEDULER) {
+        const nic_scheduler_ops_t *const ops = extra->ops;
+        return ops->loop == NULL && (ops->join == NULL || ops->leave == NULL || ops->next == NULL)
+                   ? "join, leave and next, or a loop"
+                   : NULL;
+    }
+    if (extra->kind == NIC_EXTRA_TRANSPORT) {
+        const nic_transport_ops_t *const ops = extra->ops;
+        return ops->next_packet == NULL || ops->acknowledged == NULL || ops->responded == NULL ||
+                       ops->request == NULL || ops->timeout == NULL
+                   ? "timeout, next_packet, acknowledged, responded and request"
+                   : NULL;
+    }
+    return NULL;
+}
+
 sim_err_t world_registry_add_nic_part(world_registry_t *registry, const nic_extra_t *extra,
                                       world_error_t *error)
 {
@@ -234,6 +264,10 @@ sim_err_t world_registry_add_nic_part(world_registry_t *registry, const nic_extr
         return result;
     }
     SIM_CHECK(extra->name != NULL);
+    const char *const lacking = lacking_nic_part(extra);
+    if (lacking != NULL) {
+        return lacks(what, lacking, error);
+    }
     for (const void *const *row = nic_extra_library(extra->kind); *row != NULL; row++) {
         if (strcmp(*(const char *const *)*row, extra->name) == 0) {
             return taken(what, extra->name, error);
@@ -369,6 +403,29 @@ static bool network_key_is_taken(const world_registry_t *registry, const char *p
     return false;
 }
 
+// Returns the operations without which a part of the network cannot be used, if it lacks one.
+static const char *lacking_network_part(const world_network_part_t *part)
+{
+    const net_buffer_ops_t *const buffer = part->ops;
+    const net_balance_ops_t *const balance = part->ops;
+    const net_marking_ops_t *const marking = part->ops;
+    if (part->kind == WORLD_NETWORK_BUFFER &&
+        (buffer->built == NULL ||
+         (buffer->loop == NULL &&
+          (buffer->admit == NULL || buffer->release == NULL || buffer->dedicated == NULL)))) {
+        return "built, and admit, release and dedicated or a loop";
+    }
+    if (part->kind == WORLD_NETWORK_BALANCE &&
+        (balance->built == NULL || balance->choose == NULL || balance->path == NULL)) {
+        return "built, choose and path";
+    }
+    if (part->kind == WORLD_NETWORK_ROUTES &&
+        ((const net_routes_ops_t *)part->ops)->search == NULL) {
+        return "search";
+    }
+    return part->kind == WORLD_NETWORK_MARKING && marking->built == NULL ? "built" : NULL;
+}
+
 sim_err_t world_registry_add_network_part(world_registry_t *registry,
                                           const world_network_part_t *part, world_error_t *error)
 {
@@ -388,6 +445,10 @@ sim_err_t world_registry_add_network_part(world_registry_t *registry,
     }
     if (part->attrs != NULL && network_key_is_taken(registry, part->attrs->prefix)) {
         return taken("key", part->attrs->prefix, error);
+    }
+    const char *const lacking = lacking_network_part(part);
+    if (lacking != NULL) {
+        return lacks(what, lacking, error);
     }
     world_network_part_t row = *part;
     if (registry->plugins.adding) {

@@ -146,14 +146,16 @@ net_node_t *world__own_node_create(const world_scenario_t *scenario, net_t *net,
         config = sim_alloc(kind->attrs->config_bytes);
         map = configure(scenario, kind, name, config);
     }
-    sim_message_t message;
+    sim_message_t message = {.text = ""};
     net_node_t *node = NULL;
     *result = kind->check == NULL ? SIM_OK : kind->check(config, &message);
     if (*result == SIM_OK) {
         node = kind->create(net, name, config);
-        SIM_CHECKF(node != NULL && node->kind == NET_NODE_FORWARDER && node->forward != NULL,
-                   "%s: a node of the kind %s is no NET_NODE_FORWARDER with net_node_forward", name,
-                   kind->name);
+        if (node == NULL || node->kind != NET_NODE_FORWARDER || node->forward == NULL) {
+            sim_give_up("plug-in %s: the operation create of '%s' made no NET_NODE_FORWARDER with "
+                        "net_node_forward",
+                        world_registry_plugin_of(scenario->registry, kind), kind->name);
+        }
     } else {
         const world_place_t place = config == NULL ? scenario->topology_place
                                                    : place_of(scenario, kind, map, message.about);

@@ -36,6 +36,7 @@ void nic__store_create(nic_rnic_t *rnic)
         .begin = begin,
         .seed = nic_interface(nic),
         .config = store_config,
+        .ops = ops,
     };
     rnic->store = ops->create(&place);
     SIM_CHECKF(rnic->store != NULL, "%s", ops->name);

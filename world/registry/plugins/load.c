@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry/plugins/load.c - loads plug-ins (world/plugin.h) and lets them add their rows.
+#define _GNU_SOURCE // dladdr
 #include "world/plugin.h"
 #include "world/registry/entries.h"
 #include "world/registry/plugins/compile.h"
@@ -149,6 +150,9 @@ sim_err_t world_registry_add_plugin(world_registry_t *registry, const char *path
     }
     SIM_APPEND(plugins->files, plugins->count, plugins->capacity, file);
     const world_plugin_t *plugin = NULL;
+    if (world_plugin_loads != NULL) {
+        world_plugin_loads(&file);
+    }
     result = load(&file, &plugin, error);
     if (result == SIM_OK) {
         world_error_t why = {.text = ""};
@@ -167,6 +171,21 @@ sim_err_t world_registry_add_plugin(world_registry_t *registry, const char *path
         }
     }
     return result;
+}
+
+const char *world_registry_plugin_of(const world_registry_t *registry, const void *row)
+{
+    size_t count = 0;
+    const world_plugin_file_t *const files = world_registry_plugins(registry, &count);
+    Dl_info info;
+    if (dladdr(row, &info) != 0 && info.dli_fname != NULL) {
+        for (size_t i = 0; i < count; i++) {
+            if (strcmp(files[i].object, info.dli_fname) == 0) {
+                return files[i].name;
+            }
+        }
+    }
+    return "the program";
 }
 
 const world_plugin_file_t *world_registry_plugins(const world_registry_t *registry, size_t *count)

@@ -3,44 +3,26 @@
 //
 // A part with an own state gets a table of operations with a larger state: the zone behind the
 // plug-in's state stays zero. Each operation that a packet causes calls the plug-in's, and then
-// looks at the zone. guard.c does the same for congestion controls, which it checks further.
+// looks at the zone. guard.c does the same for congestion controls, which it checks further, and
+// answers.c for devices, stores and policies.
 #include "world/registry/plugins/zones.h"
 
 #include "net/models.h"
 #include "net/switch_model.h"
-#include "nic/extra.h"
-#include "nic/scheduler.h"
-#include "nic/transport.h"
 
 #include <string.h>
 
-#define ZONE_BYTES 128u // a multiple of SIM_CACHE_LINE, as sizes of states before queue pairs are
-
-typedef union table {
-    nic_scheduler_ops_t scheduler;
-    nic_transport_ops_t transport;
-    net_balance_ops_t balance;
-    net_marking_ops_t marking;
-    net_buffer_ops_t buffer;
-} table_t;
-
-typedef struct zone {
-    table_t table; // first: switches and NICs point to it
-    const void *own;
-    const char *name; // of the part
-    char plugin[64];
-} zone_t;
-
-static const zone_t *zone_of(const void *table)
+static const world__zone_t *zone_of(const void *table)
 {
     return table;
 }
 
-// Ends the run if the bytes behind a state are not zero. A state of 0 bytes has no zone.
-static void check(const zone_t *zone, const void *state, size_t size, const char *operation)
+void world__zone_check(const world__zone_t *zone, const void *state, size_t size,
+                       const char *operation)
 {
-    static const char zeros[ZONE_BYTES];
-    if (size > 0 && state != NULL && memcmp((const char *)state + size, zeros, ZONE_BYTES) != 0) {
+    static const char zeros[WORLD__ZONE_BYTES];
+    if (size > 0 && state != NULL &&
+        memcmp((const char *)state + size, zeros, WORLD__ZONE_BYTES) != 0) {
         sim_give_up("plug-in %s: the operation %s of '%s' wrote past its state of %zu bytes",
                     zone->plugin, operation, zone->name, size);
     }
@@ -50,15 +32,24 @@ static void check(const zone_t *zone, const void *state, size_t size, const char
 
 // Calls an operation of a switch's part and looks behind the part's state.
 #define OF_SWITCH(part_, operation_, result_, arguments_) \
-    const zone_t *const zone = zone_of(sw->part_);        \
+    const world__zone_t *const zone = zone_of(sw->part_); \
     const net_##part_##_ops_t *const own = zone->own;     \
     result_ own->operation_ arguments_;                   \
-    check(zone, sw->part_##_state, own->state_bytes, #operation_)
+    world__zone_check(zone, sw->part_##_state, own->state_bytes, #operation_)
 
 static uint32_t balance_choose(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                                uint32_t count)
 {
     OF_SWITCH(balance, choose, const uint32_t port =, (sw, packet, ports, count));
+    bool offered = port == NET_NO_PORT;
+    for (uint32_t i = 0; i < count && !offered; i++) {
+        offered = ports[i] == port;
+    }
+    if (!offered) {
+        sim_give_up("plug-in %s: the operation choose of '%s' answers port %" PRIu32
+                    ", expected one of the %" PRIu32 " ports that it was given, or NET_NO_PORT",
+                    zone->plugin, zone->name, port, count);
+    }
     return port;
 }
 
@@ -102,12 +93,13 @@ static void buffer_release(net_switch_t *sw, uint32_t ingress_port, uint32_t pri
 
 static void check_scheduler(const nic_t *nic, const nic_qp_t *qp, const char *operation)
 {
-    const zone_t *const zone = zone_of(nic_scheduler_ops(nic));
+    const world__zone_t *const zone = zone_of(nic_scheduler_ops(nic));
     const nic_scheduler_ops_t *const own = zone->own;
-    check(zone, own->state_bytes > 0 ? nic_scheduler_state(nic) : NULL, own->state_bytes,
-          operation);
-    check(zone, own->qp_state_bytes > 0 && qp != NULL ? nic_scheduler_qp_state(qp) : NULL,
-          own->qp_state_bytes, operation);
+    world__zone_check(zone, own->state_bytes > 0 ? nic_scheduler_state(nic) : NULL,
+                      own->state_bytes, operation);
+    world__zone_check(zone,
+                      own->qp_state_bytes > 0 && qp != NULL ? nic_scheduler_qp_state(qp) : NULL,
+                      own->qp_state_bytes, operation);
 }
 
 static const nic_scheduler_ops_t *own_scheduler(const nic_t *nic)
@@ -131,6 +123,12 @@ static nic_qp_t *scheduler_next(nic_t *nic, uint32_t priority)
 {
     nic_qp_t *const qp = own_scheduler(nic)->next(nic, priority);
     check_scheduler(nic, qp, "next");
+    if (qp == NULL || nic_qp_nic(qp) != nic) {
+        const world__zone_t *const zone = zone_of(nic_scheduler_ops(nic));
+        sim_give_up("plug-in %s: the operation next of '%s' returned no queue pair of the NIC, "
+                    "although one has joined",
+                    zone->plugin, zone->name);
+    }
     return qp;
 }
 
@@ -147,11 +145,11 @@ static const nic_transport_ops_t *own_transport(const nic_qp_t *qp)
 
 static void check_transport(const nic_qp_t *qp, const char *operation)
 {
-    const zone_t *const zone = zone_of(nic_transport_ops(qp));
+    const world__zone_t *const zone = zone_of(nic_transport_ops(qp));
     const nic_transport_ops_t *const own = zone->own;
     const nic_transport_t *const state = nic_transport_of_const(qp);
-    check(zone, state, own->state_bytes, operation);
-    check(zone, state->nic_state, own->nic_state_bytes, operation);
+    world__zone_check(zone, state, own->state_bytes, operation);
+    world__zone_check(zone, state->nic_state, own->nic_state_bytes, operation);
 }
 
 static void transport_open(nic_qp_t *qp)
@@ -193,18 +191,10 @@ static void transport_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // -- tables
 
-// Puts an operation with a check in the place of the plug-in's, if the plug-in has it.
-#define INSTEAD(ops_, prefix_, operation_) \
-    (ops_).operation_ = (ops_).operation_ != NULL ? prefix_##_##operation_ : NULL
-
-static size_t with_zone(size_t bytes)
+world__zone_t *world__zone_add(world__plugins_t *plugins, const char *name, const void *own,
+                               size_t size)
 {
-    return bytes > 0 ? bytes + ZONE_BYTES : 0;
-}
-
-static zone_t *add(world__plugins_t *plugins, const char *name, const void *own, size_t size)
-{
-    zone_t *const zone = sim_alloc(sizeof(*zone));
+    world__zone_t *const zone = sim_alloc(sizeof(*zone));
     SIM_APPEND(plugins->guards, plugins->guard_count, plugins->guard_capacity, zone);
     memcpy(&zone->table, own, size);
     zone->own = own;
@@ -214,32 +204,65 @@ static zone_t *add(world__plugins_t *plugins, const char *name, const void *own,
     return zone;
 }
 
+static nic_scheduler_ops_t *watch_scheduler(world__plugins_t *plugins, const nic_extra_t *extra)
+{
+    world__zone_t *const zone =
+        world__zone_add(plugins, extra->name, extra->ops, sizeof(nic_scheduler_ops_t));
+    nic_scheduler_ops_t *const ops = &zone->table.scheduler;
+    ops->state_bytes = world__with_zone(ops->state_bytes);
+    ops->qp_state_bytes = world__with_zone(ops->qp_state_bytes);
+    WORLD__INSTEAD(*ops, scheduler, join);
+    WORLD__INSTEAD(*ops, scheduler, leave);
+    WORLD__INSTEAD(*ops, scheduler, next);
+    WORLD__INSTEAD(*ops, scheduler, sent);
+    return ops;
+}
+
+static const nic_transport_ops_t *watch_transport(world__plugins_t *plugins,
+                                                  const nic_extra_t *extra)
+{
+    const nic_transport_ops_t *const own = extra->ops;
+    if (own->state_bytes == 0) {
+        return own;
+    }
+    nic_transport_ops_t *const ops =
+        &world__zone_add(plugins, extra->name, own, sizeof(*own))->table.transport;
+    ops->state_bytes = world__with_zone(ops->state_bytes);
+    ops->nic_state_bytes = world__with_zone(ops->nic_state_bytes);
+    WORLD__INSTEAD(*ops, transport, open);
+    WORLD__INSTEAD(*ops, transport, timeout);
+    WORLD__INSTEAD(*ops, transport, next_packet);
+    WORLD__INSTEAD(*ops, transport, acknowledged);
+    WORLD__INSTEAD(*ops, transport, responded);
+    WORLD__INSTEAD(*ops, transport, request);
+    return ops;
+}
+
 const void *world__plugins_watch_nic_part(world__plugins_t *plugins, const nic_extra_t *extra)
 {
-    if (extra->kind == NIC_EXTRA_SCHEDULER) {
-        zone_t *const zone = add(plugins, extra->name, extra->ops, sizeof(nic_scheduler_ops_t));
-        nic_scheduler_ops_t *const ops = &zone->table.scheduler;
-        ops->state_bytes = with_zone(ops->state_bytes);
-        ops->qp_state_bytes = with_zone(ops->qp_state_bytes);
-        INSTEAD(*ops, scheduler, join);
-        INSTEAD(*ops, scheduler, leave);
-        INSTEAD(*ops, scheduler, next);
-        INSTEAD(*ops, scheduler, sent);
-        return ops;
-    }
-    const nic_transport_ops_t *const own = extra->ops;
-    if (extra->kind == NIC_EXTRA_TRANSPORT && own->state_bytes > 0) {
-        zone_t *const zone = add(plugins, extra->name, own, sizeof(*own));
-        nic_transport_ops_t *const ops = &zone->table.transport;
-        ops->state_bytes = with_zone(ops->state_bytes);
-        ops->nic_state_bytes = with_zone(ops->nic_state_bytes);
-        INSTEAD(*ops, transport, open);
-        INSTEAD(*ops, transport, timeout);
-        INSTEAD(*ops, transport, next_packet);
-        INSTEAD(*ops, transport, acknowledged);
-        INSTEAD(*ops, transport, responded);
-        INSTEAD(*ops, transport, request);
-        return ops;
+    world__zone_t *zone = NULL;
+    switch (extra->kind) {
+    case NIC_EXTRA_SCHEDULER:
+        return watch_scheduler(plugins, extra);
+    case NIC_EXTRA_TRANSPORT:
+        return watch_transport(plugins, extra);
+    case NIC_EXTRA_DEVICE:
+        zone = world__zone_add(plugins, extra->name, extra->ops, sizeof(nic_device_ops_t));
+        world__zone_device(&zone->table.device);
+        return &zone->table;
+    case NIC_EXTRA_STORE:
+        zone = world__zone_add(plugins, extra->name, extra->ops, sizeof(nic_store_ops_t));
+        world__zone_store(&zone->table.store);
+        return &zone->table;
+    case NIC_EXTRA_POLICY:
+        zone = world__zone_add(plugins, extra->name, extra->ops, sizeof(nic_policy_ops_t));
+        world__zone_policy(&zone->table.policy);
+        return &zone->table;
+    case NIC_EXTRA_CC: // guard.c
+    case NIC_EXTRA_FRAMES:
+    case NIC_EXTRA_PATH_RTT:
+    case NIC_EXTRA_KIND_COUNT:
+        break;
     }
     return extra->ops;
 }
@@ -247,27 +270,27 @@ const void *world__plugins_watch_nic_part(world__plugins_t *plugins, const nic_e
 const void *world__plugins_watch_network_part(world__plugins_t *plugins,
                                               const world_network_part_t *part)
 {
-    table_t *table;
+    world__zone_t *zone;
     switch (part->kind) {
     case WORLD_NETWORK_BALANCE:
-        table = &add(plugins, part->name, part->ops, sizeof(net_balance_ops_t))->table;
-        table->balance.state_bytes = with_zone(table->balance.state_bytes);
-        INSTEAD(table->balance, balance, choose);
-        INSTEAD(table->balance, balance, enters);
-        return table;
+        zone = world__zone_add(plugins, part->name, part->ops, sizeof(net_balance_ops_t));
+        zone->table.balance.state_bytes = world__with_zone(zone->table.balance.state_bytes);
+        WORLD__INSTEAD(zone->table.balance, balance, choose);
+        WORLD__INSTEAD(zone->table.balance, balance, enters);
+        return &zone->table;
     case WORLD_NETWORK_MARKING:
-        table = &add(plugins, part->name, part->ops, sizeof(net_marking_ops_t))->table;
-        table->marking.state_bytes = with_zone(table->marking.state_bytes);
-        INSTEAD(table->marking, marking, leaves);
-        INSTEAD(table->marking, marking, joins);
-        return table;
+        zone = world__zone_add(plugins, part->name, part->ops, sizeof(net_marking_ops_t));
+        zone->table.marking.state_bytes = world__with_zone(zone->table.marking.state_bytes);
+        WORLD__INSTEAD(zone->table.marking, marking, leaves);
+        WORLD__INSTEAD(zone->table.marking, marking, joins);
+        return &zone->table;
     case WORLD_NETWORK_BUFFER:
-        table = &add(plugins, part->name, part->ops, sizeof(net_buffer_ops_t))->table;
-        table->buffer.state_bytes = with_zone(table->buffer.state_bytes);
-        INSTEAD(table->buffer, buffer, admit);
-        INSTEAD(table->buffer, buffer, no_room);
-        INSTEAD(table->buffer, buffer, release);
-        return table;
+        zone = world__zone_add(plugins, part->name, part->ops, sizeof(net_buffer_ops_t));
+        zone->table.buffer.state_bytes = world__with_zone(zone->table.buffer.state_bytes);
+        WORLD__INSTEAD(zone->table.buffer, buffer, admit);
+        WORLD__INSTEAD(zone->table.buffer, buffer, no_room);
+        WORLD__INSTEAD(zone->table.buffer, buffer, release);
+        return &zone->table;
     case WORLD_NETWORK_ROUTES:
     case WORLD_NETWORK_TIMING:
     case WORLD_NETWORK_FRAMING:

@@ -120,7 +120,7 @@ static void go(tiered_t *tiered, tiered_partition_t *part, nic_shadow_way_t way)
     uint32_t *const slots = sim_alloc_array(part->slots, sizeof(*slots));
     const uint32_t count = by_last_use(tiered, part, slots);
     part->policy->destroy(part->ranks);
-    const nic_policy_place_t place = {part->slots, 0, tiered->config.alpha};
+    const nic_policy_place_t place = {part->slots, 0, tiered->config.alpha, policy};
     part->policy = policy;
     part->ranks = policy->create(&place);
     for (uint32_t i = 0; i < count; i++) {

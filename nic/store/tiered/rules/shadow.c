@@ -38,7 +38,7 @@ void nic_shadows_init(nic_shadows_t *shadows, uint32_t capacity, uint64_t seed)
     for (uint32_t way = 0; way < NIC_SHADOW_WAYS; way++) {
         nic_shadow_t *const shadow = &shadows->ways[way];
         shadow->policy = nic_shadow_policy((nic_shadow_way_t)way);
-        const nic_policy_place_t place = {shadows->capacity, seed, {1, 1}};
+        const nic_policy_place_t place = {shadows->capacity, seed, {1, 1}, shadow->policy};
         shadow->ranks = shadow->policy->create(&place);
         shadow->held = sim_alloc_array(shadows->capacity, sizeof(*shadow->held));
         shadow->uses = sim_alloc_array(shadows->capacity, sizeof(*shadow->uses));

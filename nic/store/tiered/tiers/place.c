@@ -34,7 +34,7 @@ static void init_l1(tiered_partition_t *part, const tiered_t *tiered, uint64_t e
     }
     part->free_count = part->slots;
     part->policy = policy;
-    const nic_policy_place_t place = {part->slots, seed, tiered->config.alpha};
+    const nic_policy_place_t place = {part->slots, seed, tiered->config.alpha, policy};
     part->ranks = policy->create(&place);
 }
 
