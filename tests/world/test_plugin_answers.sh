@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/world/test_plugin_answers.sh - impossible answers of plug-ins' parts, and faults while they are loaded.
+# tests/world/test_plugin_answers.sh - impossible answers of plug-ins, and faults while they are loaded.
 #
 # labels: plain
 # Goal: a device, a store, a cache policy, a balancer and an application that write or answer what cannot be,
@@ -35,7 +35,10 @@ ends() {
     [ $status -eq "$wanted" ] && grep -qF -- "$text" "$work/said" && [ "$(wc -l <"$work/said")" -eq 1 ] &&
         grep -q 'mine.c' "$work/said" || fail "$*: status $status, expected '$text': $(cat "$work/said")"
 }
-row() { echo "WORLD_PLUGIN { return world_registry_add_nic_part(registry, &(nic_extra_t){$1, \"bad\", NULL, &ops}, error); }"; }
+row() {
+    echo "WORLD_PLUGIN { const nic_extra_t extra = {$1, \"bad\", NULL, &ops};"
+    echo "return world_registry_add_nic_part(registry, &extra, error); }"
+}
 
 policy() { # policy VICTIM OPERATION...
     cat >"$work/mine.c" <<END
@@ -111,7 +114,8 @@ static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint3
     (void)packet;
     return count > 1 ? 99 : ports[0];
 }
-static uint32_t path(const net_switch_t *sw, uint32_t source, uint32_t destination, uint32_t hash, uint32_t count)
+static uint32_t path(const net_switch_t *sw, uint32_t source, uint32_t destination, uint32_t hash,
+                     uint32_t count)
 {
     (void)sw;
     (void)source;
