@@ -543,9 +543,9 @@ int rocesim_session_estimate_many(rocesim_session_t *session, const rocesim_tran
     const json_t *const list = json_object_get(answer, "estimates");
     for (size_t i = 0; answer != NULL && i < count; i++) {
         const json_t *const object = json_array_get(list, i);
-        estimates[i] = (rocesim_estimate_t){number_at(object, "start_ps"),
-                                            number_at(object, "end_ps"), outcome_of(object),
-                                            delivered_of(object)};
+        estimates[i] =
+            (rocesim_estimate_t){number_at(object, "start_ps"), number_at(object, "end_ps"),
+                                 outcome_of(object), delivered_of(object)};
     }
     json_decref(answer);
     return answer == NULL ? -1 : 0;

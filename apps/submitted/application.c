@@ -322,9 +322,8 @@ void app__submitted_note_end(app__submitted_transfer_t *transfer, app_submitted_
         .rank = APP_SUBMITTED_WHOLE,
         .start_ps = begun ? SIM_MIN(transfer->start_ps, now_ps) : now_ps,
         .end_ps = now_ps,
-        .delivered_ps = outcome != APP_SUBMITTED_DONE || transfer->program != NULL
-                            ? SIM_TIME_NEVER
-                        : transfer->verb == APP_SUBMITTED_READ ? now_ps
+        .delivered_ps = outcome != APP_SUBMITTED_DONE || transfer->program != NULL ? SIM_TIME_NEVER
+                        : transfer->verb == APP_SUBMITTED_READ                     ? now_ps
                                                                : transfer->delivered_ps,
         .outcome = outcome,
         .status = status,

@@ -23,8 +23,8 @@ typedef struct app__submitted_transfer {
     uint64_t bytes;
     sim_time_t start_ps;
     sim_time_t end_ps;
-    sim_time_t delivered_ps; // when the piece came that came last
-    uint64_t pieces_due;     // pieces that have not come to the responder
+    sim_time_t delivered_ps;                  // when the piece came that came last
+    uint64_t pieces_due;                      // pieces that have not come to the responder
     struct app__submitted_transfer *next_due; // of its channel
     uint32_t source;
     uint32_t destination;

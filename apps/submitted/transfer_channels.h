@@ -18,7 +18,7 @@ struct app__submitted_channel {
     app__submitted_channel_t *next;        // list of the application
     app__submitted_channel_t *previous;    // of the same list
     app__submitted_channel_t *next_shared; // list of the requester's interface, where it is shared
-    app__submitted_transfer_t *due; // those whose pieces have not all come, in order
+    app__submitted_transfer_t *due;        // those whose pieces have not all come, in order
     sim_time_t closed_ps; // end of the requester's queue pair; SIM_TIME_NEVER: not yet
     uint8_t priority;     // of its transfers, or APP__AS_THE_NIC
     bool reuse;
