@@ -515,6 +515,7 @@ static void nic_fini(nic_t *nic)
     }
     sim_free(nic->qp_pages);
     sim_free(nic->qp_gone);
+    sim_free(nic->qp_spare);
     for (uint32_t i = 0; i < nic->mr_count; i++) {
         sim_free(nic->mrs[i]);
     }
