@@ -77,6 +77,8 @@ near read_lat 5 4.03 1
 pair atomic ib_atomic_lat -d rocesim0 -F
 near atomic 5 4.03 1
 pair events ib_send_lat -d rocesim0 -F -e
+# More completions wait than a poll takes when the queue is armed again.
+pair many_events ib_atomic_bw -d rocesim0 -F -e -q 16 -t 256 -n 300
 for kind in rc uc ud srq; do
     pair "$kind" "ibv_${kind}_pingpong" -d rocesim0 -g 0 -n 200
 done
