@@ -27,10 +27,11 @@ void threads_meet_in_memory(void)
 
 // -- loops that take free locks, look at memory, and do nothing else
 
-#define LOCKS_MIN 16u       // in a row, from which the thread may be in a loop
-#define STATES_EQUAL 2u     // states of the caller as at the first one, from which it is in one
-#define REGISTERS_BYTES 40u // that a function saves below its frame
-#define CALLER_BYTES 640u   // of those and of the caller's stack that are compared
+#define LOCKS_MIN 16u          // in a row, from which the thread may be in a loop
+#define STATES_EQUAL 2u        // states of the caller as at the first one, from which it is in one
+#define WAIT_PS TURN_PS_PER_US // what came while the thread yielded since its look is seen then
+#define REGISTERS_BYTES 40u    // that a function saves below its frame
+#define CALLER_BYTES 640u      // of those and of the caller's stack that are compared
 
 // The locks that a thread takes in a row.
 typedef struct lock_loop {
@@ -64,8 +65,7 @@ void threads_meet_at_lock(void)
     if (!threads_many || !turn_on() || turn_busy()) {
         return;
     }
-    const uint64_t timeout_ps = turn_idle_timeout_ps(&loop.idle);
-    if (timeout_ps == 0) { // something was done since the last lock
+    if (turn_idle_timeout_ps(&loop.idle) == 0) { // something was done since the last lock
         loop.locks = 0;
         loop.renew = LOCKS_MIN;
         loop.equal = 0;
@@ -82,7 +82,7 @@ void threads_meet_at_lock(void)
     if (state == loop.state && ++loop.equal >= STATES_EQUAL) {
         (void)turn_wait(PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET | PROGRAM_ON_SIGNAL |
                             PROGRAM_ON_MEMORY,
-                        timeout_ps);
+                        WAIT_PS);
     }
 }
 
