@@ -30,6 +30,7 @@ void threads_meet_in_memory(void)
 #define LOCKS_MIN 16u          // in a row, from which the thread may be in a loop
 #define STATES_EQUAL 2u        // states of the caller as at the first one, from which it is in one
 #define WAIT_PS TURN_PS_PER_US // what came while the thread yielded since its look is seen then
+#define DOUBLINGS 6u           // of that time, one for each wait
 #define REGISTERS_BYTES 40u    // that a function saves below its frame
 #define CALLER_BYTES 640u      // of those and of the caller's stack that are compared
 
@@ -39,6 +40,7 @@ typedef struct lock_loop {
     uint32_t locks;
     uint32_t renew; // the state is noted anew at this number of locks
     uint32_t equal;
+    uint32_t waits;
     uint64_t state;
 } lock_loop_t;
 
@@ -69,6 +71,7 @@ void threads_meet_at_lock(void)
         loop.locks = 0;
         loop.renew = LOCKS_MIN;
         loop.equal = 0;
+        loop.waits = 0;
     }
     if (++loop.locks < LOCKS_MIN) {
         return;
@@ -82,7 +85,8 @@ void threads_meet_at_lock(void)
     if (state == loop.state && ++loop.equal >= STATES_EQUAL) {
         (void)turn_wait(PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET | PROGRAM_ON_SIGNAL |
                             PROGRAM_ON_MEMORY,
-                        WAIT_PS);
+                        WAIT_PS << loop.waits);
+        loop.waits += loop.waits < DOUBLINGS;
     }
 }
 
