@@ -217,7 +217,7 @@ void cli__what_if_run_warm(cli__what_if_pool_t *pool)
         result = results_execute(warm.scenario, &options, &run, &ignored);
     }
     if (warm.row != CLI__WHAT_IF_NO_ROW) {
-        end_row(&warm, run);
+        end_row(&warm, result == SIM_OK ? run : NULL);
     }
     SIM_CHECK(warm.home < 0 || fchdir(warm.home) == 0);
     results_run_destroy(run);
