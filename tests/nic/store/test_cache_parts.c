@@ -370,7 +370,7 @@ static uint32_t model_victim(const char *name, const model_slot_t *slots, uint32
 static void check_policy(const char *name, sim_ratio_t alpha)
 {
     const nic_policy_ops_t *const ops = nic_policy_find(name);
-    const nic_policy_place_t place = {CAPACITY, 1, alpha};
+    const nic_policy_place_t place = {CAPACITY, 1, alpha, ops};
     void *const policy = ops->create(&place);
     model_slot_t slots[CAPACITY];
     for (uint32_t i = 0; i < CAPACITY; i++) {
@@ -438,7 +438,7 @@ END_TEST
 START_TEST(sieve_moves_its_hand)
 {
     const nic_policy_ops_t *const sieve = nic_policy_find("sieve");
-    const nic_policy_place_t place = {7, 1, {1, 1}};
+    const nic_policy_place_t place = {7, 1, {1, 1}, sieve};
     void *const policy = sieve->create(&place);
     for (uint32_t i = 0; i < 7; i++) {
         sieve->insert(policy, i, i, 0);
@@ -465,7 +465,7 @@ END_TEST
 START_TEST(random_takes_any)
 {
     const nic_policy_ops_t *const policy_ops = nic_policy_find("random");
-    const nic_policy_place_t place = {8, 1, {1, 1}};
+    const nic_policy_place_t place = {8, 1, {1, 1}, policy_ops};
     void *const policy = policy_ops->create(&place);
     for (uint32_t i = 0; i < 8; i++) {
         policy_ops->insert(policy, i, i, 0);

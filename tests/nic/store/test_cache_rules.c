@@ -27,7 +27,7 @@ static double show(nic_shadows_t *shadows, load_t load, nic_shadow_way_t way, ui
     app_zipf_t zipf;
     app_zipf_init(&zipf, OBJECTS, (sim_ratio_t){99, 100});
     const nic_policy_ops_t *const policy = nic_shadow_policy(way);
-    const nic_policy_place_t place = {CAPACITY, 1, {1, 1}};
+    const nic_policy_place_t place = {CAPACITY, 1, {1, 1}, policy};
     void *const ranks = policy->create(&place);
     uint32_t *const slots = sim_alloc_array(OBJECTS, sizeof(*slots));
     uint32_t *const held = sim_alloc_array(CAPACITY, sizeof(*held));
