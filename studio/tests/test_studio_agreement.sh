@@ -109,7 +109,7 @@ grep -q '^took in run 4 of ann of ann: done$' "$work/server.out" || fail "list: 
 [ "$(cat "$data/studio.sqlite-wal.kept")" = journal ] || fail "the journal is lost"
 login admin
 [ "$status" = 200 ] || fail "the administrator cannot log in: $(cat "$work/answer")"
-run_is 1 done first admin
+run_is 1 done 'first: seed=1' admin
 run_is 4 done 'of ann' ann
 run_is 5 done skew ann
 run_is 6 done 'cache/skew: skew=0' ann
@@ -205,7 +205,7 @@ mkdir "$work/restored.part" && touch "$work/restored.part/mine"
 [ -e "$work/restored.part/mine" ] || fail "restore removed a folder that it did not make"
 begin
 login admin
-run_is 1 done first admin
+run_is 1 done 'first: seed=1' admin
 next_number 4 # 3 was given out before the backup
 crash
 
