@@ -134,7 +134,7 @@ printf '1 1M\n0 0\n' >matrices/bad.txt
 refused 'traffic_patterns: [{matrix_file: matrices/bad.txt}]' 'rank 0 sends 1 bytes to itself'
 refused 'traffic_patterns: [{mem_type: cuda}]' 'bad.yaml:1:20: the traffic pattern is empty'
 refused 'patterns: []' 'neither traffic_patterns nor traffic_pattern'
-refused 'traffic_patterns: [{matrix_file: matrices/none.txt}]' 'bad.yaml:1:20: /'
+refused 'traffic_patterns: [{matrix_file: matrices/none.txt}]' 'matrices/none.txt: cannot open'
 refused 'traffic_patterns: [{matrix_file: one.txt, sleep_before_launch_sec: -1}]' 'expected a number from 0'
 refused 'traffic_patterns: [{matrix: [[0, 1M], [0, 0]], xfer_op: push}]' \
     'bad.yaml:1:57: xfer_op: push, expected READ or WRITE'

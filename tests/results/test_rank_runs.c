@@ -289,10 +289,10 @@ START_TEST(every_application_has_a_row)
             has_row |= strstr(rows[i].text, entry) != NULL || strstr(rows[i].text, only) != NULL;
             sim_free(only);
         }
-        // A session takes orders from a program, programs are processes of one machine, and the
-        // links between accelerators of a host lie in one rank.
+        // A session takes orders from a program, programs and simulators of SimBricks are processes
+        // of one machine, and the links between accelerators of a host lie in one rank.
         const bool refused = strcmp(name, "session") == 0 || strcmp(name, "programs") == 0 ||
-                             strcmp(name, "accelerators") == 0;
+                             strcmp(name, "simbricks") == 0 || strcmp(name, "accelerators") == 0;
         ck_assert_msg(has_row != refused, "no row has %s", name);
         ck_assert_msg(((*ops)->carry == NULL) == refused, "%s", name);
         sim_free(entry);
