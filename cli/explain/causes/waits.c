@@ -21,6 +21,7 @@
 #define FEW_LOSSES 0.1    // lost packets to packets sent again, if losses do not explain these
 #define ONE_HOST 0.6      // share of the waits, from which one host is reported
 #define RECOVERY_LONG 3.0 // waits for recovery to the sharing before them, if they come first
+#define RECOVERY_MOST 0.5 // share of the time of all flows, from which slow recovery is a cause
 #define UNSHARED_MOST 0.1 // share of a flow's time that fair shares cost it, if its host is slow
 
 // Returns which flows a broken part explains; the caller frees it.
@@ -352,7 +353,7 @@ static void find_recovery(explain_t *explain, bool *claimed)
         // The sharing that began it comes first, unless it cost far less.
         finding->tier = all_ps > RECOVERY_LONG * shared_of(explain, finding) ? 2 : 3;
         finding->score_ps = all_ps;
-        finding->spread = !one;
+        finding->spread = !one && all_ps < RECOVERY_MOST * explain->flows_ps;
         finding->place = sim_strdup(one ? world_interface_name(explain->world, worst) : "hosts");
         finding->sentence = sim_format(
             "slow recovery of rates: after marks, %s kept %zu flow%s slow for %s more than shared "
@@ -364,10 +365,12 @@ static void find_recovery(explain_t *explain, bool *claimed)
                                 "flows waited %s; the hosts themselves are healthy",
                                 world_interface_name(explain->world, worst), nic->cnps_handled,
                                 world_format_time(&time, (sim_time_t)waits_ps[worst])));
-        cli__explain_remedy(finding,
-                            "nic.dcqcn.rpg-ai-rate=100Mbps --set "
-                            "nic.dcqcn.rpg-hai-rate=1Gbps",
-                            "rates come back faster");
+        if (strcmp(config->congestion_control, "dcqcn") == 0) {
+            cli__explain_remedy(finding,
+                                "nic.dcqcn.rpg-ai-rate=100Mbps --set "
+                                "nic.dcqcn.rpg-hai-rate=1Gbps",
+                                "rates come back faster");
+        }
         cli__explain_remedy(finding, "nic.congestion-control=hpcc",
                             "a control by telemetry knows how much room there is");
     }

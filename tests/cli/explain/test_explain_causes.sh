@@ -64,6 +64,10 @@ plant rate-recovery host8 "seed: 3" "$short" \
   - permutation: {bytes: 40MB, stride: 4}
   - incast: {to: host12, from: "[host3, host0, host1]", senders: 3, bytes: 2MB}'
 
+plant rate-recovery hosts "$star" 'switch: {ecn: {kmin: 20KB, kmax: 60KB, pmax: 1}}' 'nic: {dcqcn:
+    {rpg-ai-rate: 1Mbps, rpg-hai-rate: 1Mbps, rpg-threshold: 31, rpg-time-reset: 10ms}}' \
+    'traffic: [{incast: {to: host0, senders: 6, bytes: 10MB}}]'
+
 # Packets that are sent again: reordering, timers, and what switches dropped and why.
 plant reordering network "$even" 'network: {load-balancer: random}' \
     'traffic: [{permutation: {bytes: 500KB, stride: 4}}]'
