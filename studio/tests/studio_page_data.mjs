@@ -141,7 +141,7 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
 
     // Applications without a step of their own open on their pages, whose numbers have units.
     async applications() {
-        const pages = { "scale-up%2Fhgx": ["Accelerators", "GB/s"], "serving%2Fkv-matrix": ["KV transfers", "ms"], "cache%2Fzipf": ["Cache", "%"] };
+        const pages = { "scale-up%2Fhgx": ["Accelerators", "B/s"], "serving%2Fkv-matrix": ["KV transfers", "ms"], "cache%2Fzipf": ["Cache", "%"] };
         for (const [entry, [title, unit]] of Object.entries(pages)) {
             await go(ada, `edit/library/${entry}`);
             await ada.waitForSelector(".verdict-ok");
