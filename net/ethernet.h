@@ -12,7 +12,7 @@
 
 SIM_C_BEGIN
 
-// What the headers of a frame say to switches.
+// Fields of a frame's headers that switches look at.
 typedef struct net_ethernet {
     uint32_t ip_at; // offset of the IP header; 0: the frame is not of IP, or its header is cut off
     bool ipv6;

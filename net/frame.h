@@ -125,7 +125,7 @@ typedef struct net_frame {
     uint16_t path_id;
     uint16_t digest; // PINT
     // Header of a load balancer, a trailer behind the telemetry: its first 8 bytes, then zeros.
-    // It is built and never parsed.
+    // Such a packet is built and never parsed.
     uint64_t overlay;
     uint8_t overlay_bytes;
     uint64_t hops[NET_INT_HOPS_MAX]; // INT records (net/telemetry.h); last, as most are unused

@@ -23,12 +23,12 @@ typedef enum nic_cache_access { NIC_CACHE_LOAD, NIC_CACHE_DMA } nic_cache_access
 typedef enum nic_cache_path { NIC_CACHE_DIRECT, NIC_CACHE_BATCH } nic_cache_path_t;
 typedef enum nic_cache_saturated { NIC_CACHE_DELAY, NIC_CACHE_DROP } nic_cache_saturated_t;
 typedef enum nic_cache_rule { NIC_CACHE_RULE_DOCUMENT, NIC_CACHE_RULE_SHADOW } nic_cache_rule_t;
-// Where an access goes whose compare-and-swap has failed too often.
+// Places to which an access goes after its compare-and-swap has failed too often.
 typedef enum nic_cache_fallback {
     NIC_CACHE_LOCK, // it takes the entry's lock
     NIC_CACHE_PATH, // the token leaves L1, and the access goes on as one that missed L1
 } nic_cache_fallback_t;
-// What the staging area beside L1 has of a token.
+// Contents of the staging area beside L1.
 typedef enum nic_cache_staged {
     NIC_CACHE_COPIES, // a copy; the token stays in its tier
     NIC_CACHE_TOKENS, // the token itself, which the directory says is in L1

@@ -130,7 +130,7 @@ static bool hear(app__peer_t *peer, sim_time_t now_ps)
                            link->heard_ps);
             return false;
         } else {
-            // What it has sent before its end is still in the queue.
+            // Messages of a process that has ended are still in the queue.
             dead = round % SPINS == SPINS - 1 && app__link_is_dead(link);
             if (!dead && !wait_for(peer, &round, &slept_us, "sent no message")) {
                 return false;

@@ -53,7 +53,7 @@ typedef struct app__link {
     char error[256]; // why the link has failed; empty: it has not
 } app__link_t;
 
-// What app__link_take found.
+// Outcome of app__link_take.
 typedef enum app__link_got {
     APP__LINK_NOTHING,
     APP__LINK_FRAME,

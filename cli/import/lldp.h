@@ -6,7 +6,7 @@
 #include "cli/import/format.h"
 
 // Returns the node whose neighbours a file has: by the prompt before its command, or by its name.
-// What other files say about its kind stands.
+// If other files say its kind, that kind stays.
 uint32_t import_lldp_local(import_fabric_t *fabric, const import_file_t *file, import_kind_t kind,
                            const world_place_t *place);
 // Notes one neighbour of a port. `peer_alias`: another name of the port of the neighbour.

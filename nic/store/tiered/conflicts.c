@@ -71,7 +71,7 @@ sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t 
                 *gave_up = true;
                 return at_ps - begin_ps;
             }
-            // It takes the entry's lock: it comes after all before it, and swaps where the
+            // The access takes the entry's lock: it comes after all others, and swaps where the
             // directory can see it.
             tiered->counters.cas_fallbacks++;
             at_ps = nic__later(at_ps, last_end_ps(token));

@@ -52,7 +52,7 @@ sys.exit([row["drops"] for row in rows] != [sys.argv[3]])' "$work/out/what-if.cs
 done < <(grep -F '    rocesim run' "$work/table" | head -n 4)
 [ $commands -eq 4 ] || fail "the table has $commands commands: $(cat "$work/table")"
 
-# The same command finds all runs there; another scenario is refused.
+# A second call of this command finds all runs there; another scenario is refused.
 "$ROCESIM" what-if "$work/small.yaml" -o "$work/out" --quiet >"$work/table2" 2>"$work/said" ||
     fail "again: $(cat "$work/said")"
 cmp -s "$work/table" "$work/table2" || fail "the table differs the second time"
