@@ -3,10 +3,10 @@
 //
 //     peer connect=PATH|listen=PATH [KEY=NUMBER...] [kind=roce|ipv4|ipv6|vlan|other] [fault=WORD]
 //
-// The program sends `frames` frames of `bytes` bytes, one each `gap` ps, from the MAC address `mac` to `to`,
-// and takes frames until `until` ps. At the end it prints how many it sent and took, how many of
-// these had the mark CE or another TTL than `ttl`, and when the first and the last came. It ends
-// with status 1 if a frame comes with another content than it was sent with.
+// The program sends `frames` frames of `bytes` bytes, one each `gap` ps, from the MAC address `mac`
+// to `to`, and takes frames until `until` ps. At the end it prints how many it sent and took, how
+// many of these had the mark CE or another TTL than `ttl`, and when the first and the last came. It
+// ends with status 1 if a frame comes with another content than it was sent with.
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdint.h>
