@@ -81,7 +81,7 @@ static bool wait_for(app__peer_t *peer, uint64_t *round, uint64_t *slept_us, con
         (void)snprintf(link->error, sizeof(link->error), "the run was interrupted");
     } else if (*slept_us / 1000 >= peer->peers->patience_ms) {
         (void)snprintf(link->error, sizeof(link->error),
-                       "it %s for %" PRIu64 " s of real time (programs.patience)", what,
+                       "the process %s for %" PRIu64 " s of real time (programs.patience)", what,
                        peer->peers->patience_ms / 1000);
     }
     return link->error[0] == '\0';
@@ -126,7 +126,7 @@ static bool hear(app__peer_t *peer, sim_time_t now_ps)
             return true;
         } else if (dead) {
             (void)snprintf(link->error, sizeof(link->error),
-                           "it ended without a message that says so, at %" PRIu64 " ps",
+                           "the process ended without a message that says so, at %" PRIu64 " ps",
                            link->heard_ps);
             return false;
         } else {

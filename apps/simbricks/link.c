@@ -218,7 +218,7 @@ static bool map_memory(app__link_t *link)
 {
     struct stat found;
     if (link->memory < 0 || fstat(link->memory, &found) != 0 || found.st_size <= 0) {
-        return fail(link, "its introduction came without shared memory");
+        return fail(link, "the introduction came without shared memory");
     }
     link->size = (size_t)found.st_size;
     app__queue_t *const queues[2] = {&link->in, &link->out};
@@ -239,7 +239,7 @@ static bool map_memory(app__link_t *link)
     }
     void *const base = mmap(NULL, link->size, PROT_READ | PROT_WRITE, MAP_SHARED, link->memory, 0);
     if (base == MAP_FAILED) {
-        return fail(link, "its shared memory cannot be mapped: %s", strerror(errno));
+        return fail(link, "the shared memory of the process cannot be mapped: %s", strerror(errno));
     }
     link->base = base;
     link->in.entries = link->base + offsets[0];
@@ -254,15 +254,17 @@ static bool read_intro(app__link_t *link)
     const uint64_t protocol =
         sim_get_le64(link->intro + (listens ? CONNECTER_PROTOCOL : LISTENER_PROTOCOL));
     if (version != VERSION) {
-        return fail(link, "it speaks version %" PRIu64 " of SimBricks' protocol, expected %u",
+        return fail(link,
+                    "the process speaks version %" PRIu64 " of SimBricks' protocol, expected %u",
                     version, VERSION);
     }
     if (protocol != PROTOCOL_NET) {
-        return fail(link, "it speaks the protocol %" PRIu64 " of SimBricks, expected %u (network)",
-                    protocol, PROTOCOL_NET);
+        return fail(
+            link, "the process speaks the protocol %" PRIu64 " of SimBricks, expected %u (network)",
+            protocol, PROTOCOL_NET);
     }
     if ((sim_get_le64(link->intro + INTRO_FLAGS) & (FLAG_SYNC | FLAG_SYNC_FORCE)) == 0) {
-        return fail(link, "it does not synchronise its time, expected sync=true there");
+        return fail(link, "the process does not synchronise its time, expected sync=true there");
     }
     if (!listens && !map_memory(link)) {
         return false;
@@ -327,7 +329,7 @@ app__link_got_t app__link_take(app__link_t *link, app__link_frame_t *frame)
         return APP__LINK_OTHER;
     }
     if (type != TYPE_SYNC && type != TYPE_FRAME) {
-        (void)fail(link, "it sent a message of the unknown type 0x%02x", type);
+        (void)fail(link, "the process sent a message of the unknown type 0x%02x", type);
         return APP__LINK_FAILED;
     }
     // Some simulators say the time before they send what was due earlier (sims/net/pktgen).
@@ -347,7 +349,7 @@ app__link_got_t app__link_take(app__link_t *link, app__link_frame_t *frame)
     const uint32_t size_bytes = sim_get_le16(entry + AT_LENGTH);
     const uint64_t most = link->in.entry_bytes - AT_FRAME;
     if (size_bytes < FRAME_MIN || size_bytes > most) {
-        (void)fail(link, "it sent a frame of %" PRIu32 " bytes, expected %u to %" PRIu64,
+        (void)fail(link, "the process sent a frame of %" PRIu32 " bytes, expected %u to %" PRIu64,
                    size_bytes, FRAME_MIN, most);
         return APP__LINK_FAILED;
     }

@@ -104,14 +104,14 @@ static void on_fault(int number, siginfo_t *info, void *context)
         int number;
         const char *what;
     } faults[] = {
-        {SIGSEGV, "it used memory that there is not (segmentation fault)"},
-        {SIGBUS, "it used memory that there is not (bus error)"},
-        {SIGFPE, "its arithmetic has no result, such as a division by zero"},
-        {SIGILL, "it ran what is no instruction, as a trap of the compiler is"},
-        {SIGABRT, "it aborted"},
+        {SIGSEGV, "the plug-in used memory that there is not (segmentation fault)"},
+        {SIGBUS, "the plug-in used memory that there is not (bus error)"},
+        {SIGFPE, "arithmetic without a result, such as a division by zero"},
+        {SIGILL, "the plug-in ran what is no instruction, as a trap of the compiler is"},
+        {SIGABRT, "the plug-in aborted"},
         {SIGXCPU, "the run takes more processor time than time-max"},
     };
-    char text[160] = "it ended by a signal";
+    char text[160] = "the plug-in ended by a signal";
     for (size_t i = 0; i < SIM_COUNT_OF(faults); i++) {
         if (faults[i].number == number) {
             (void)snprintf(text, sizeof(text), "%s", faults[i].what);
@@ -119,7 +119,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     }
     if (number == SIGSYS) {
         (void)snprintf(text, sizeof(text),
-                       "it called %s (system call %d), which --plugin-limits forbids",
+                       "the plug-in called %s (system call %d), which --plugin-limits forbids",
                        cli_plugins_call_name(info->si_syscall), info->si_syscall);
     }
     give_up(running_plugin(), text);
@@ -177,7 +177,7 @@ static void at_end(void)
 {
     const char *const plugin = running_plugin();
     if (plugin != NULL) {
-        give_up(plugin, "it called exit");
+        give_up(plugin, "the plug-in called exit");
     }
 }
 

@@ -161,9 +161,9 @@ loads() { # loads STATEMENT
     printf 'WORLD_PLUGIN { (void)registry; (void)error; %s; return SIM_OK; }\n' "$1" >>"$work/mine.c"
 }
 loads 'abort()'
-ends 1 "it aborted" "$work/star.yaml"
+ends 1 "the plug-in aborted" "$work/star.yaml"
 loads 'exit(0)'
-ends 1 "it called exit" "$work/star.yaml"
+ends 1 "the plug-in called exit" "$work/star.yaml"
 loads '*(volatile int *)8 = 1'
 ends 1 "segmentation fault" "$work/star.yaml"
 loads 'for (volatile int i = 0; i < 1; i *= 1) {}'
