@@ -239,7 +239,9 @@ int turn_call_descriptor(program_call_t *call, int *descriptor)
 {
     turn_hold();
     exchange(call, descriptor);
-    actions++;
+    if (call->error != EAGAIN) { // then nothing was found
+        actions++;
+    }
     looks_in_a_row = 0;
     deliver();
     return call->error;

@@ -306,8 +306,8 @@ static uint16_t free_port(host_t *host, bool datagrams)
 
 // -- what comes
 
-// Moves what has come to the process's end, as far as it has room.
-static void fill_end(app__socket_t *socket)
+// Moves what has come to the process's end, as far as it has room. Returns true if anything moved.
+static bool fill_end(app__socket_t *socket)
 {
     size_t done = 0;
     while (socket->end >= 0 && done < socket->inbox_bytes) {
@@ -331,6 +331,7 @@ static void fill_end(app__socket_t *socket)
     if (socket->peer_ended && socket->inbox_bytes == 0 && socket->end >= 0) {
         (void)shutdown(socket->end, SHUT_WR);
     }
+    return done > 0;
 }
 
 static void put_bytes(app__socket_t *socket, const void *bytes, size_t count)
@@ -338,7 +339,7 @@ static void put_bytes(app__socket_t *socket, const void *bytes, size_t count)
     SIM_RESERVE(socket->inbox, socket->inbox_bytes + count, &socket->inbox_capacity);
     memcpy(socket->inbox + socket->inbox_bytes, bytes, count);
     socket->inbox_bytes += count;
-    fill_end(socket);
+    (void)fill_end(socket);
 }
 
 static void refuse(host_t *host, const message_t *message)
@@ -446,7 +447,7 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
         case MESSAGE_DATAGRAM:
         case MESSAGE_END:
             socket->peer_ended = true;
-            fill_end(socket);
+            (void)fill_end(socket);
             break;
         }
         app__program_notice(socket->program, PROGRAM_ON_SOCKET);
@@ -625,7 +626,9 @@ void app__sockets_look(app__program_t *program)
     for (size_t i = 0; i < program->own_sockets.count; i++) {
         app__socket_t *const socket = program->own_sockets.sockets[i];
         drain_end(socket);
-        fill_end(socket);
+        if (fill_end(socket)) { // the process has read, and may wait for more now
+            app__program_notice(program, PROGRAM_ON_SOCKET);
+        }
         if (socket->ended && socket->peer_ended && socket->state == STATE_OPEN) {
             close_socket(socket);
         }
