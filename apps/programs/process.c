@@ -213,6 +213,8 @@ static void make_environment(const app__process_plan_t *plan, environment_t *env
     if (plan->temporary != NULL) {
         add_variable(environment, sim_format("TMPDIR=%s", plan->temporary));
     }
+    // OpenMP's threads would count before they wait, which takes no simulated time.
+    add_variable(environment, sim_strdup("GOMP_SPINCOUNT=0"));
 }
 
 static sim_err_t refuse_start(sim_message_t *message, const char *word, int reason)

@@ -30,12 +30,11 @@ PROGRAM_EXPORT void *dlopen(const char *file, int flags)
     if (turn_on() && is_own(file)) {
         return own_handle(flags);
     }
-    if (turn_on() && rewrite_needed()) {
-        void *handle = PROGRAM_NEXT(dlopen)(file, flags);
+    void *handle = PROGRAM_NEXT(dlopen)(file, flags);
+    if (turn_on()) {
         rewrite_all();
-        return handle;
     }
-    return PROGRAM_NEXT(dlopen)(file, flags);
+    return handle;
 }
 
 // This library's functions have no versions.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/time/rewrite.c - replaces instructions that read the time stamp counter by ud2.
+// programs/time/rewrite.c - replaces instructions that read the time stamp counter by ud2, and
+// system calls of libraries that make them by themselves.
 //
-// The bytes of rdtsc (0f 31) and rdtscp (0f 01 f9) occur inside of other instructions, too. Only
-// those are replaced that Capstone decodes as such; it is loaded if it is installed. Without it,
-// those are after which comes what compilers emit: the two halves of the result are joined.
+// The bytes of rdtsc (0f 31), rdtscp (0f 01 f9) and syscall (0f 05) occur inside of other
+// instructions, too. Only those are replaced that Capstone decodes as such; it is loaded if it is
+// installed. Without it, those are beside which stands what compilers emit: the two halves of a time
+// are joined, and the number of a system call was loaded just before.
 
 #include "programs/time/rewrite.h"
 
@@ -20,29 +22,44 @@
 
 #define SITES_MAX 4096u
 #define LOOK_BYTES 96u // within which the halves are joined
+#define CALL_FUTEX 0xca
 
 typedef struct site {
     const uint8_t *code;
     unsigned length;
+    bool is_call; // else it reads the counter
 } site_t;
 
 static site_t sites[SITES_MAX];
 static unsigned site_count;
-static bool rewrites;
+static bool rewrites; // instructions that read the counter
 
-bool rewrite_needed(void)
+// OpenMP's library calls futex() without the C library.
+static bool makes_calls(const char *object)
 {
-    return rewrites;
+    return strstr(object, "/libgomp.so") != NULL;
+}
+
+static const site_t *find(const uint8_t *code)
+{
+    for (unsigned i = 0; i < site_count; i++) {
+        if (sites[i].code == code) {
+            return &sites[i];
+        }
+    }
+    return NULL;
 }
 
 unsigned rewrite_length(const uint8_t *code)
 {
-    for (unsigned i = 0; i < site_count; i++) {
-        if (sites[i].code == code) {
-            return sites[i].length;
-        }
-    }
-    return 0;
+    const site_t *site = find(code);
+    return site == NULL || site->is_call ? 0 : site->length;
+}
+
+bool rewrite_is_call(const uint8_t *code)
+{
+    const site_t *site = find(code);
+    return site != NULL && site->is_call;
 }
 
 // Returns true if a shift by 32 bits follows soon, or, in code without optimisation, the halves of
@@ -58,18 +75,32 @@ static bool is_joined(const uint8_t *code, const uint8_t *end)
     return code + 2 <= end && code[0] == 0x89 && (code[1] == 0x45 || code[1] == 0x55);
 }
 
-static void replace(const uint8_t *code, unsigned length)
+// Returns true if the number of the system call was loaded shortly before.
+static bool is_numbered(const uint8_t *code, const uint8_t *begin)
+{
+    static const uint8_t number[4] = {CALL_FUTEX};
+    begin = code - begin > (ptrdiff_t)LOOK_BYTES ? code - LOOK_BYTES : begin;
+    for (const uint8_t *at = begin; at + sizeof number <= code; at++) {
+        if (memcmp(at, number, sizeof number) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void replace(const uint8_t *code, unsigned length, bool is_call)
 {
     static const uint8_t ud2[2] = {0x0f, 0x0b};
-    if (site_count < SITES_MAX && rewrite_length(code) == 0 && code_write(code, ud2, sizeof ud2)) {
-        sites[site_count++] = (site_t){.code = code, .length = length};
+    if (site_count < SITES_MAX && find(code) == NULL && code_write(code, ud2, sizeof ud2)) {
+        sites[site_count++] = (site_t){.code = code, .length = length, .is_call = is_call};
     }
 }
 
 #ifdef ROCESIM_HAS_CAPSTONE
 
-// Decodes the segment and replaces what reads the counter. Returns false without Capstone.
-static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end)
+// Decodes the segment and replaces what reads the counter or, with `calls`, what makes a system
+// call. Returns false without Capstone.
+static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end, bool calls)
 {
     void *library = PROGRAM_NEXT(dlopen)("libcapstone.so.4", RTLD_NOW | RTLD_LOCAL);
     csh engine = 0;
@@ -98,8 +129,10 @@ static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end)
     uint64_t address = (uintptr_t)begin;
     const uint8_t *at = begin;
     while (instruction != NULL && cs_disasm_iter_(engine, &at, &left, &address, instruction)) {
-        if (instruction->id == X86_INS_RDTSC || instruction->id == X86_INS_RDTSCP) {
-            replace((const uint8_t *)(uintptr_t)instruction->address, instruction->size);
+        const bool is_call = instruction->id == X86_INS_SYSCALL;
+        const bool reads = instruction->id == X86_INS_RDTSC || instruction->id == X86_INS_RDTSCP;
+        if ((is_call && calls) || (reads && rewrites)) {
+            replace((const uint8_t *)(uintptr_t)instruction->address, instruction->size, is_call);
         }
     }
     cs_free_(instruction, 1);
@@ -109,28 +142,35 @@ static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end)
 
 #else
 
-static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end)
+static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end, bool calls)
 {
     (void)begin;
     (void)end;
+    (void)calls;
     return false;
 }
 
 #endif
 
-static void rewrite_segment(const uint8_t *begin, const uint8_t *end)
+static void rewrite_segment(const uint8_t *begin, const uint8_t *end, bool calls)
 {
     for (const uint8_t *at = begin; at + 3 <= end; at++) {
         at = memchr(at, 0x0f, (size_t)(end - at - 2));
         if (at == NULL) {
             return;
         }
-        const unsigned length = at[1] == 0x31 ? 2 : at[1] == 0x01 && at[2] == 0xf9 ? 3 : 0;
-        if (length != 0 && rewrite_decoded(begin, end)) {
+        const bool is_call = calls && at[1] == 0x05;
+        const unsigned length = !rewrites                        ? 0
+                                : at[1] == 0x31                  ? 2
+                                : at[1] == 0x01 && at[2] == 0xf9 ? 3
+                                                                 : 0;
+        if ((is_call || length != 0) && rewrite_decoded(begin, end, calls)) {
             return;
         }
-        if (length != 0 && is_joined(at + length, end)) {
-            replace(at, length);
+        if (is_call && is_numbered(at, begin)) {
+            replace(at, 2, true);
+        } else if (length != 0 && is_joined(at + length, end)) {
+            replace(at, length, false);
         }
     }
 }
@@ -139,21 +179,26 @@ static int rewrite_object(struct dl_phdr_info *object, size_t size, void *unused
 {
     (void)size;
     (void)unused;
-    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+    const bool calls = makes_calls(object->dlpi_name);
+    for (unsigned i = 0; i < object->dlpi_phnum && (calls || rewrites); i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0) {
             const uint8_t *begin =
                 (const uint8_t *)(uintptr_t)(object->dlpi_addr + segment->p_vaddr);
             if (!code_is_own(begin) && strstr(object->dlpi_name, "linux-vdso") == NULL) {
-                rewrite_segment(begin, begin + segment->p_filesz);
+                rewrite_segment(begin, begin + segment->p_filesz, calls);
             }
         }
     }
     return 0;
 }
 
-void rewrite_all(void)
+void rewrite_counters(void)
 {
     rewrites = true;
+}
+
+void rewrite_all(void)
+{
     (void)dl_iterate_phdr(rewrite_object, NULL);
 }

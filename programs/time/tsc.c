@@ -7,11 +7,13 @@
 
 #include "programs/time/tsc.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "programs/process/signals.h"
 #include "programs/time/detour.h"
@@ -77,9 +79,25 @@ static bool on_segv(siginfo_t *info, ucontext_t *context)
     return true;
 }
 
+// Makes the system call of an instruction that was replaced.
+static void make_call(greg_t *registers)
+{
+    const int error = errno;
+    const long result =
+        syscall(registers[REG_RAX], registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
+                registers[REG_R10], registers[REG_R8], registers[REG_R9]);
+    registers[REG_RAX] = result == -1 ? -errno : result;
+    registers[REG_RIP] += 2;
+    errno = error;
+}
+
 static bool on_ill(siginfo_t *info, ucontext_t *context)
 {
     (void)info;
+    if (rewrite_is_call(code_of(context))) {
+        make_call(context->uc_mcontext.gregs);
+        return true;
+    }
     const unsigned length = rewrite_length(code_of(context));
     if (length == 0) {
         return false;
@@ -106,10 +124,12 @@ void tsc_begin(void)
         testing = true;
         __asm__ volatile("rdtsc" : : : "eax", "edx");
         testing = false;
-        if (trapped) {
-            return;
+        if (!trapped) {
+            (void)prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
         }
-        (void)prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+    }
+    if (!trapped) {
+        rewrite_counters();
     }
     rewrite_all();
 }

@@ -5,8 +5,8 @@
 #
 # Goal: threads wait for each other by all that POSIX, C11, Linux and memory offer, in simulated time; what
 # can never end is named; equal runs have equal digests and output, whatever else the machine does. Method:
-# the functions of threads/waits.c and two programs with queue pairs, ten times, half of them beside a process
-# that takes a processor.
+# the functions of threads/waits.c, two programs with queue pairs and one with OpenMP, ten times, half of them
+# beside a process that takes a processor.
 set -eu
 . tests/script.sh
 
@@ -18,10 +18,14 @@ for program in waits queue_pairs; do
         exit 77
     }
 done
+openmp=true
+if ${CC:-cc} -O2 -fopenmp tests/programs/threads/openmp.c -o "$work/openmp" 2>/dev/null; then
+    openmp=$work/openmp
+fi
 
 # scenario COMMAND...: one program on each host.
 scenario() {
-    printf 'topology:\n  star: {hosts: 9}\ntraffic:\n  - programs:\n'
+    printf 'topology:\n  star: {hosts: 10}\ntraffic:\n  - programs:\n'
     local host=0
     for command in "$@"; do
         printf '      - {host: host%s, command: "%s"}\n' "$host" "$command"
@@ -38,7 +42,7 @@ run() {
 digest() { sed -n 's/^ *digest *//p' "$work/$1.log"; }
 
 scenario "$work"/waits\ {queue,all,spins,ends,futexes,descriptors,forks} "$work/queue_pairs" \
-    "$work/queue_pairs host7" >"$work/all.yaml"
+    "$work/queue_pairs host7" "$openmp" >"$work/all.yaml"
 load=
 for again in 1 2 3 4 5 6 7 8 9 10; do
     run "$again" all || {
