@@ -144,12 +144,14 @@ int cm_call(cm_id_t *id, program_cm_action_t action, program_cm_t *cm)
 cm_id_t *cm_id_create(struct rdma_event_channel *channel, uint32_t handle, void *context,
                       enum rdma_port_space port_space, enum ibv_qp_type type)
 {
+    static const cm_limits_t limits = {.max_qp_wr = VERBS_MAX_QP_WR};
     cm_id_t *id = calloc(1, sizeof *id);
     if (id == NULL || verbs_add(VERBS_CM_ID, handle, id) != 0) {
         free(id);
         return NULL;
     }
     id->handle = handle;
+    id->limits = &limits;
     id->domain = AF_INET;
     id->base.channel = channel;
     id->base.context = context;

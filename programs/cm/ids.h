@@ -15,18 +15,27 @@ typedef struct cm_channel {
     int events_fd; // the end of the pipe into which identifiers with events are written
 } cm_channel_t;
 
+// What rsockets (programs/cm/rsockets.c) read of devices. Layouts are those of rdma-core's library.
+typedef struct cm_limits {
+    uint64_t unread[9];
+    int max_qp_wr;
+} cm_limits_t;
+
 typedef struct cm_id {
     struct rdma_cm_id base;
+    // rsockets read these fields down to `synchronous`
+    const cm_limits_t *limits;
+    void *connect_data; // in front of the private data of rdma_connect
+    size_t connect_bytes;
+    int unread[2];
+    int synchronous; // 1: calls wait for their event; the channel belongs to the identifier
     uint32_t handle;
     int domain;         // of the addresses that the program has given
-    bool synchronous;   // calls wait for their event; the channel belongs to the identifier
     bool destroyed;     // freed with the last event
     uint32_t unacked;   // number of events that the program has and has not acknowledged
     uint32_t resources; // responder resources and initiator depth that the peer asks for
     uint32_t depth;
     struct ibv_qp_init_attr *queue_pairs; // of the requests to a listening end; NULL: none
-    void *connect_data;                   // in front of the private data of rdma_connect
-    size_t connect_bytes;
     struct ibv_sa_path_rec path;
 } cm_id_t;
 

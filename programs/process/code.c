@@ -53,10 +53,18 @@ static int find_own(struct dl_phdr_info *object, size_t size, void *unused)
     return 0;
 }
 
+// Of CODE_OF_PROGRAM, by the linker.
+extern const uint8_t forwarders_begin[] __asm__("__start_forwarders")
+    __attribute__((visibility("hidden")));
+extern const uint8_t forwarders_end[] __asm__("__stop_forwarders")
+    __attribute__((visibility("hidden")));
+
 bool code_is_own(const void *code)
 {
     if (own_end == 0) {
         (void)dl_iterate_phdr(find_own, NULL);
     }
-    return (uintptr_t)code >= own_begin && (uintptr_t)code < own_end;
+    const uint8_t *at = code;
+    return (uintptr_t)code >= own_begin && (uintptr_t)code < own_end &&
+           (at < forwarders_begin || at >= forwarders_end);
 }

@@ -13,6 +13,10 @@ bool code_write(const void *code, const void *bytes, size_t count);
 // Prepares code_write() in a process that was forked, whose memory is another one.
 void code_forked(void);
 
+// Belongs to a function that only jumps to one of the program's libraries, which is no part of this
+// library for searches: loops of the program lead through it.
+#define CODE_OF_PROGRAM __attribute__((section("forwarders")))
+
 // Returns true if the address lies in this library.
 bool code_is_own(const void *code);
 

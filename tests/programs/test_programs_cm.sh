@@ -213,6 +213,20 @@ if command -v rdma_server >/dev/null; then
     run multicast 1
     grep -q 'Operation not supported' "$work"/multicast/programs/host0-0.* || fail "multicast is not refused"
 fi
+# rsockets of the machine's library, at the link's rate; TCP without waiting, more than a socket holds.
+if command -v rstream >/dev/null && [ -e /usr/lib/x86_64-linux-gnu/librdmacm.so.1 ]; then
+    test_of="-S 1000000 -I 2 -C 5"
+    for type in n a b; do
+        pair rstream_$type "rstream -T $type $test_of" "rstream -T $type -s host0 $test_of"
+        awk '/custom/ { rate = $7 } END { exit !(rate > 85 && rate < 98) }' \
+            "$work/rstream_$type/programs/host1-0.out" || fail "rstream -T $type: another rate"
+    done
+    pair riostream "riostream $test_of" "riostream -s host0 $test_of"
+    pair rsocket_tcp "rstream -T s $test_of" "rstream -T s -s host0 $test_of" custom
+    scenario rcopy "rcopy $program host0:$work/copy" | sed '/"rcopy"/s/}/, kill: 1s}/' >"$work/rcopy.yaml"
+    run rcopy 0
+    cmp "$program" "$work/copy" || fail "rcopy copies something else"
+fi
 if command -v ib_write_bw >/dev/null; then
     pair write_bw "ib_write_bw -R -F -n 50" "ib_write_bw -R -F -n 50 host0"
     pair send_lat "ib_send_lat -R -F -n 100" "ib_send_lat -R -F -n 100 host0"
