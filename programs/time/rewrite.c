@@ -4,8 +4,8 @@
 //
 // The bytes of rdtsc (0f 31), rdtscp (0f 01 f9) and syscall (0f 05) occur inside of other
 // instructions, too. Only those are replaced that Capstone decodes as such; it is loaded if it is
-// installed. Without it, those are beside which stands what compilers emit: the two halves of a time
-// are joined, and the number of a system call was loaded just before.
+// installed. Without it, those are beside which stands what compilers emit: the two halves of a
+// time are joined, and the number of a system call was loaded just before.
 
 #include "programs/time/rewrite.h"
 
