@@ -250,8 +250,9 @@ void *sim_reserve(void *memory, size_t count, void *capacity, size_t capacity_by
     if (count <= before) {
         return memory;
     }
-    size_t after = SIM_MAX(before, 4);
-    while (after < count || after < 8) {
+    // The first elements fill a cache line: most arrays stay small, and there are millions of them.
+    size_t after = before > 0 ? before : SIM_MAX((size_t)1, SIM_CACHE_LINE / size_bytes);
+    while (after < count) {
         if (__builtin_mul_overflow(after, (size_t)2, &after)) {
             sim_out_of_memory(count, size_bytes);
         }

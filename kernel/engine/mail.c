@@ -19,10 +19,10 @@
 
 // -- mailboxes
 
-// Returns the class of the smallest mailbox that holds `count` messages: it holds 16 << class.
+// Returns the class of the smallest mailbox that holds `count` messages: it holds SIM_MAIL_FIRST << class.
 static inline uint32_t class_of(uint32_t count)
 {
-    return count <= 16 ? 0 : 28 - (uint32_t)__builtin_clz(count - 1);
+    return count <= SIM_MAIL_FIRST ? 0 : 30 - (uint32_t)__builtin_clz(count - 1);
 }
 
 static void put_free(sim_thread_t *thread, sim_mail_t *mail, uint32_t class)
@@ -52,7 +52,7 @@ static sim_mail_t *take_mailbox(sim_thread_t *thread, uint32_t class)
     }
     sim_mail_t *const mail = thread->free_mail[class];
     if (mail == NULL) {
-        return sim_alloc_lines(sizeof(sim_mail_t) * ((16u << class) + SIM_MAIL_PAD));
+        return sim_alloc_lines(sizeof(sim_mail_t) * ((SIM_MAIL_FIRST << class) + SIM_MAIL_PAD));
     }
     thread->free_mail[class] = mail->message;
     return mail;
@@ -69,7 +69,7 @@ static inline void furnish(sim_worker_t *worker, uint32_t slot, sim_mailbox_t *b
                            sim_mail_t message)
 {
     box->mail = mail;
-    box->room_bytes = (16u << class) * (uint32_t)sizeof(sim_mail_t);
+    box->room_bytes = (SIM_MAIL_FIRST << class) * (uint32_t)sizeof(sim_mail_t);
     *sim__mailbox_next(box) = message;
     worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
     worker->slot_used[slot] = true;
@@ -108,7 +108,7 @@ void sim__mailbox_put(sim_thread_t *thread, uint32_t slot, uint32_t node, sim_ma
             give_mailbox(thread, box->mail, box->room_bytes);
         }
         box->mail = larger;
-        box->room_bytes = (16u << class) * (uint32_t)sizeof(sim_mail_t);
+        box->room_bytes = (SIM_MAIL_FIRST << class) * (uint32_t)sizeof(sim_mail_t);
         sim__mark_active(thread, slot, thread->sim->nodes[node]->unit);
     }
     *sim__mailbox_next(box) = mail;
@@ -385,7 +385,7 @@ void sim__mail_return(sim_thread_t *thread, const sim_node_t *node)
     sim__mail_done(thread);
     SIM_CHECK(box->mail == NULL);
     box->mail = mail;
-    box->room_bytes = (16u << class) * (uint32_t)sizeof(*mail);
+    box->room_bytes = (SIM_MAIL_FIRST << class) * (uint32_t)sizeof(*mail);
     box->filled_bytes = count * (uint32_t)sizeof(*mail);
 }
 

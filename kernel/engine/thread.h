@@ -8,7 +8,8 @@
 #include "kernel/order/lineage.h"
 #include "kernel/ranks.h"
 
-#define SIM_MAIL_CLASSES 24u // mailbox capacities 16 << class: at most 2 GB
+#define SIM_MAIL_FIRST 4u    // messages of the smallest mailbox: a cache line
+#define SIM_MAIL_CLASSES 26u // mailbox capacities SIM_MAIL_FIRST << class: at most 2 GB
 
 typedef struct sim_sampler sim_sampler_t;
 

@@ -95,7 +95,7 @@ struct nic {
     uint32_t next_qp_num;
     uint32_t qp_page_capacity;
     uint32_t active_qps; // cc: QPs whose algorithm was started
-    uint64_t *qp_gone;   // by page: a bit for each number that a destroyed QP had
+    uint16_t *qp_gone;   // by page: a bit for each number that a destroyed QP had
     size_t *qp_spare;    // memory for the next QP, whose size stands at its begin; NULL: none
     nic_mr_t **mrs;      // by key >> 8, from 1
     uint32_t mr_count;

@@ -10,7 +10,7 @@
 #include "nic/objects/queues.h"
 #include "nic/objects/wqe.h"
 
-#define FIRST_CAPACITY 4u
+#define FIRST_CAPACITY 1u
 
 static const char *const status_texts[] = {
     [NIC_WC_SUCCESS] = "success",

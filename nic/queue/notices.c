@@ -8,9 +8,7 @@ void nic__notice(nic_host_t *host, const nic_notice_t *notice)
 {
     SIM_ASSERT(notice->cq != NULL || notice->srq != NULL || notice->qp != NULL);
     if (SIM_UNLIKELY(host->notice_count == host->notice_capacity)) {
-        host->notice_capacity = host->notice_capacity == 0 ? 16 : host->notice_capacity * 2;
-        host->notices =
-            sim_realloc_array(host->notices, host->notice_capacity, sizeof(*host->notices));
+        SIM_GROW(host->notices, host->notice_count, &host->notice_capacity);
     }
     host->notices[host->notice_count++] = *notice;
     host->unsettled = true;
