@@ -19,7 +19,8 @@
 
 // -- mailboxes
 
-// Returns the class of the smallest mailbox that holds `count` messages: it holds SIM_MAIL_FIRST << class.
+// Returns the class of the smallest mailbox that holds `count` messages: it holds
+// SIM_MAIL_FIRST << class.
 static inline uint32_t class_of(uint32_t count)
 {
     return count <= SIM_MAIL_FIRST ? 0 : 30 - (uint32_t)__builtin_clz(count - 1);
