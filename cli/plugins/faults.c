@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,24 +78,34 @@ static const char *running_plugin(void)
     return NULL;
 }
 
-// Prints what happened and ends the process.
-static _Noreturn void give_up(const char *plugin, const char *what)
+// Prints a line and ends the process.
+static _Noreturn void end(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static _Noreturn void end(const char *format, ...)
 {
-    char all[512];
     char text[1024];
-    cli_plugins_names(all, sizeof(all));
-    const int size = plugin != NULL
-                         ? snprintf(text, sizeof(text),
-                                    "rocesim: plug-in %s: %s; the run has failed\n", plugin, what)
-                         : snprintf(text, sizeof(text),
-                                    "rocesim: %s, outside of %s, which may have broken memory; the "
-                                    "run has failed\n",
-                                    what, all);
-    const bool told = write(STDERR_FILENO, text, (size_t)size) > 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const int size = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    const bool told = write(STDERR_FILENO, text, SIM_MIN((size_t)size, sizeof(text) - 1)) > 0;
     if (told_of != NULL) {
         *told_of = told;
     }
     _exit(EXIT_FAILED);
+}
+
+// Prints what a plug-in did, or what happened in code of rocesim, and ends the process.
+static _Noreturn void give_up(const char *plugin, const char *what)
+{
+    if (plugin != NULL) {
+        end("rocesim: plug-in %s: the plug-in %s; the run has failed\n", plugin, what);
+    }
+    char all[512];
+    cli_plugins_names(all, sizeof(all));
+    end("rocesim: the program %s in code of its own; plug-in %s called it or broke its memory; the "
+        "run "
+        "has failed\n",
+        what, all);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)
@@ -104,14 +115,16 @@ static void on_fault(int number, siginfo_t *info, void *context)
         int number;
         const char *what;
     } faults[] = {
-        {SIGSEGV, "the plug-in used memory that there is not (segmentation fault)"},
-        {SIGBUS, "the plug-in used memory that there is not (bus error)"},
-        {SIGFPE, "arithmetic without a result, such as a division by zero"},
-        {SIGILL, "the plug-in ran what is no instruction, as a trap of the compiler is"},
-        {SIGABRT, "the plug-in aborted"},
-        {SIGXCPU, "the run takes more processor time than time-max"},
+        {SIGSEGV, "used memory that there is not (segmentation fault)"},
+        {SIGBUS, "used memory that there is not (bus error)"},
+        {SIGFPE, "computed what has no result, such as a division by zero"},
+        {SIGILL, "ran what is no instruction, as a trap of the compiler is"},
+        {SIGABRT, "aborted"},
     };
-    char text[160] = "the plug-in ended by a signal";
+    if (number == SIGXCPU) {
+        end("rocesim: the run took more processor time than time-max; it has failed\n");
+    }
+    char text[160] = "ended by a signal";
     for (size_t i = 0; i < SIM_COUNT_OF(faults); i++) {
         if (faults[i].number == number) {
             (void)snprintf(text, sizeof(text), "%s", faults[i].what);
@@ -119,7 +132,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     }
     if (number == SIGSYS) {
         (void)snprintf(text, sizeof(text),
-                       "the plug-in called %s (system call %d), which --plugin-limits forbids",
+                       "called %s (system call %d), which --plugin-limits forbids",
                        cli_plugins_call_name(info->si_syscall), info->si_syscall);
     }
     give_up(running_plugin(), text);
@@ -136,7 +149,7 @@ static void on_second(int number)
     events_before = events;
     if (ticks >= CALL_S_MAX) {
         char text[80];
-        (void)snprintf(text, sizeof(text), "a call does not return, after %u s", ticks);
+        (void)snprintf(text, sizeof(text), "does not return from a call, after %u s", ticks);
         give_up(plugin, text);
     }
 }
@@ -177,7 +190,7 @@ static void at_end(void)
 {
     const char *const plugin = running_plugin();
     if (plugin != NULL) {
-        give_up(plugin, "the plug-in called exit");
+        give_up(plugin, "called exit");
     }
 }
 

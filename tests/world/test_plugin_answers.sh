@@ -155,6 +155,21 @@ ends 1 "the operation create of 'bad' made no app_t with ops and net" "$work/app
 app '*app = sim_alloc(sizeof(app_t)); return SIM_OK;'
 ends 1 "the operation create of 'bad' made no app_t with ops and net" "$work/app.yaml"
 
+# -- a timer that nobody made
+cat >"$work/mine.c" <<'END'
+#include "world/plugin.h"
+typedef struct { nic_cc_t cc; sim_timer_t timer; } state_t;
+static void start(nic_cc_t *cc)
+{ sim_timer_arm(cc->node, &((state_t *)(void *)cc)->timer, cc->node->now_ps + 5000000); }
+static const nic_cc_ops_t ops = {"bad", sizeof(state_t), .start = start};
+WORLD_PLUGIN { return world_registry_add_cc(registry, &ops, error); }
+END
+status=0
+"$ROCESIM" run "$work/star.yaml" --plugin "$work/mine.c" --set nic.congestion-control=bad \
+    --set nic.model=ideal >/dev/null 2>"$work/said" || status=$?
+[ $status -eq 1 ] && grep -q 'was not made by sim_timer_init' "$work/said" &&
+    grep -q 'plug-in mine.c called it' "$work/said" || fail "a timer: status $status, $(cat "$work/said")"
+
 # -- while it is loaded
 loads() { # loads STATEMENT
     printf '#include "world/plugin.h"\n#include <stdlib.h>\n' >"$work/mine.c"
@@ -167,6 +182,6 @@ ends 1 "the plug-in called exit" "$work/star.yaml"
 loads '*(volatile int *)8 = 1'
 ends 1 "segmentation fault" "$work/star.yaml"
 loads 'for (volatile int i = 0; i < 1; i *= 1) {}'
-ends 1 "a call does not return, after 5 s" "$work/star.yaml"
+ends 1 "does not return from a call, after 5 s" "$work/star.yaml"
 
 [ $failures -eq 0 ]

@@ -71,9 +71,16 @@ static void set_earliest(sim_node_t *node)
     }
 }
 
+// Ends the program if the heap does not hold an armed timer at its place.
+static SIM_ALWAYS_INLINE void check_place(const sim_node_t *node, const sim_timer_t *timer)
+{
+    SIM_CHECKF(timer->position < node->timer_count && node->timers[timer->position].timer == timer,
+               "a timer of %s was not made by sim_timer_init, or is armed at another node",
+               node->name);
+}
+
 static void remove_at(sim_node_t *node, uint32_t position)
 {
-    SIM_CHECK(position < node->timer_count);
     node->armed[node->timers[position].timer->kind]--;
     node->timers[position].timer->position = SIM_TIMER_UNARMED;
     const sim_timer_entry_t last = node->timers[--node->timer_count];
@@ -115,6 +122,7 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
                node->now_ps);
     const sim_timer_entry_t entry = {time_ps, sequence, timer};
     if (sim_timer_armed(timer)) {
+        check_place(node, timer);
         const uint32_t position = timer->position;
         // The new sequence is higher, so at an equal time the timer moves back.
         if (time_ps < node->timers[position].time_ps) {
@@ -229,6 +237,7 @@ void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
             set_earliest(node);
         }
     } else {
+        check_place(node, timer);
         remove_at(node, timer->position);
     }
 }
