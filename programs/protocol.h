@@ -90,6 +90,8 @@ typedef enum program_op {
     PROGRAM_MODIFY_QP,  // in: handle, qp
     PROGRAM_QUERY_QP,   // in: handle. out: qp
     PROGRAM_DESTROY_QP, // in: handle
+    PROGRAM_GROUP,      // in: handle (of a QP), qp.gid (the group), flags (1: joins it; else leaves).
+                        // EINVAL: it is no member
     PROGRAM_QUERY_PORT, // in: device. out: flags (1: the link is up)
 
     PROGRAM_SOCKET,  // in: flags (1: of datagrams; else a stream). out: handle, and a descriptor of
@@ -246,6 +248,7 @@ typedef enum program_cm_action {
     PROGRAM_CM_DISCONNECT,   // an event follows
     PROGRAM_CM_COMMUNICATES, // the queue pair has received something
     PROGRAM_CM_OPTION,       // in: option, value
+    PROGRAM_CM_JOIN,         // in: peer (the group). An event follows: its private data are `peer`
     PROGRAM_CM_ATTRIBUTES,   // in: qp.state of the call. out: qp of the call
     PROGRAM_CM_EVENT,        // out: the first event that was not taken. ENOENT: there is none
 } program_cm_action_t;

@@ -36,12 +36,6 @@ static void choose_device(app__cma_id_t *id)
     app__cma_set_device(id, device);
 }
 
-static bool is_multicast(const uint8_t address[16])
-{
-    static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff};
-    return memcmp(address, v4, sizeof(v4)) == 0 ? address[12] >> 4 == 14 : address[0] == 0xff;
-}
-
 static int resolve(app__cma_id_t *id, const program_cm_t *cm)
 {
     const app__cma_t *const manager = id->manager;
@@ -55,7 +49,7 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
     id->peer = cm->peer;
     id->peer_interface = app__interface_of_gid(manager->net, cm->peer.address);
     id->resolved = id->peer_interface != UINT32_MAX;
-    if (is_multicast(cm->peer.address)) { // joining the group fails, and so does connecting
+    if (app__is_group(cm->peer.address)) { // the program joins it; connecting fails
         app__cma_set_device(id, id->device == PROGRAM_NO_DEVICE ? 0 : id->device);
         app__cma_push(id, APP__CMA_ADDR_RESOLVED, 0);
         return 0;
@@ -75,6 +69,15 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
     id->resolved = manager->ports[id->device].endpoint->interface != id->peer_interface;
     app__cma_push(id, id->resolved ? APP__CMA_ADDR_RESOLVED : APP__CMA_ADDR_ERROR,
                   id->resolved ? 0 : -EHOSTUNREACH);
+    return 0;
+}
+
+static int join(app__cma_id_t *id, const program_cm_t *cm)
+{
+    if (!id->datagrams || id->device == PROGRAM_NO_DEVICE || !app__is_group(cm->peer.address)) {
+        return EINVAL;
+    }
+    app__cma_push_joined(id, &cm->peer);
     return 0;
 }
 
@@ -255,6 +258,8 @@ static int act(app__program_t *program, app__cma_id_t *id, program_call_t *call,
         return app__cma_communicates(id);
     case PROGRAM_CM_OPTION:
         return set_option(id, cm);
+    case PROGRAM_CM_JOIN:
+        return join(id, cm);
     case PROGRAM_CM_ATTRIBUTES:
         return get_attributes(id, call);
     case PROGRAM_CM_EVENT:

@@ -35,6 +35,7 @@ typedef enum app__cma_event {
     APP__CMA_REJECTED,
     APP__CMA_CONNECTED,
     APP__CMA_DISCONNECTED,
+    APP__CMA_JOINED = 12,
     APP__CMA_TIMEWAIT_EXIT = 15,
 } app__cma_event_t;
 
@@ -131,6 +132,7 @@ bool app__cma_is_any(const uint8_t address[16]);
 bool app__cma_take(void *ctx, const app__mad_t *mad, uint32_t interface);
 void app__cma_time_is_over(sim_node_t *node, sim_timer_t *timer);
 void app__cma_push(app__cma_id_t *id, app__cma_event_t event, int status);
+void app__cma_push_joined(app__cma_id_t *id, const program_name_t *group);
 // Each sends a message and changes the state. `cm` has the process's parameters.
 void app__cma_request(app__cma_id_t *id, const program_cm_t *cm);
 void app__cma_reply(app__cma_id_t *id, const program_cm_t *cm);

@@ -32,6 +32,14 @@ void app__cma_push(app__cma_id_t *id, app__cma_event_t event, int status)
     push(id, &(program_cm_t){.event = (uint32_t)event, .status = status});
 }
 
+void app__cma_push_joined(app__cma_id_t *id, const program_name_t *group)
+{
+    program_cm_t cm = {.event = APP__CMA_JOINED, .qp_num = APP__GROUP_QPN};
+    cm.private_bytes = sizeof(*group);
+    memcpy(cm.private_data, group, sizeof(*group));
+    push(id, &cm);
+}
+
 // Pushes an event with the parameters of a message, which are those of its sender.
 static void push_message(app__cma_id_t *id, app__cma_event_t event, int status,
                          const app__mad_t *mad, uint32_t private_at)

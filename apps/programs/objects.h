@@ -65,6 +65,7 @@ typedef struct app__pr_qp {
     uint32_t recv_cq;
     uint32_t srq;      // 0: none
     program_qp_t attr; // as the process set it
+    bool signal_all;   // all of its sends complete
     bool communicates; // a packet has come, and raised its event, if it had one
     bool notes_drain;  // the process wants an event when it is drained
     uint8_t refused;   // code of the fatal NAK that it sent; 0: none

@@ -7,6 +7,7 @@
 #include "apps/programs/threads/forks.h"
 #include "apps/programs/verbs/events.h"
 #include "apps/programs/verbs/posts.h"
+#include "apps/programs/verbs/queue_pairs.h"
 #include "kernel/steps.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 
 #define PATIENCE_PS_PER_MS (SIM_PS_PER_S / 1000)
 #define NO_DESCRIPTOR (-1)
+#define DESTROY_PS (10 * SIM_PS_PER_US) // of a queue pair with unfinished sends
 
 // -- what happens while a process waits
 
@@ -173,6 +175,8 @@ static bool try_parked(app__pr_thread_t *thread)
         call->count = call->flags;
         call->error = app__program_verb(program, call);
         done = done || call->error != 0 || call->count != 0;
+    } else if (call->op == PROGRAM_DESTROY_QP && done) {
+        call->error = app__program_verb(program, call);
     } else if (call->op == PROGRAM_CONNECT) {
         call->error = app__socket_connected(program, call);
         done = call->error != EINPROGRESS;
@@ -282,6 +286,21 @@ static void park_until_now(app__pr_thread_t *thread, program_call_t *call)
     if (call->op == PROGRAM_CM) {
         thread->cm = thread->program->process->shared->cm;
     }
+}
+
+// Lets the thread wait before it destroys a queue pair that still sends without acknowledgements:
+// what a program posted leaves, as it does while an adapter works on the command. Returns false if
+// there is nothing to wait for.
+static bool park_until_sent(app__pr_thread_t *thread, program_call_t *call)
+{
+    const app__pr_qp_t *const qp = app__program_qp(thread->program, call->handle);
+    if (qp == NULL || qp->type == NIC_QPT_RC || nic_qp_state(qp->qp) != NIC_QPS_RTS ||
+        nic_qp_quiet(qp->qp)) {
+        return false;
+    }
+    call->wait = (program_wait_t){.mask = 0, .timeout_ps = DESTROY_PS};
+    park(thread);
+    return true;
 }
 
 // Returns true if the thread's time is ahead of its host's.
@@ -423,6 +442,9 @@ static bool take_call(app__pr_thread_t *thread)
         }
         break;
     default:
+        if (call->op == PROGRAM_DESTROY_QP && park_until_sent(thread, call)) {
+            return false;
+        }
         call->error = do_call(program, call, &descriptor);
         if (call->op == PROGRAM_CONNECT && call->error == EINPROGRESS) {
             call->wait = (program_wait_t){.mask = PROGRAM_ON_SIGNAL, .timeout_ps = PROGRAM_NEVER};

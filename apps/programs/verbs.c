@@ -609,6 +609,8 @@ int app__program_verb(app__program_t *program, program_call_t *call)
         return app__program_query_qp(program, call);
     case PROGRAM_DESTROY_QP:
         return app__program_destroy_qp(program, call);
+    case PROGRAM_GROUP:
+        return app__program_change_group(program, call);
     case PROGRAM_QUERY_PORT:
         return query_port(program, call);
     default:

@@ -198,6 +198,9 @@ static void work_on(cm_event_t *event, const program_cm_t *cm)
     case RDMA_CM_EVENT_REJECTED:
         cm_qp_fail(id);
         break;
+    case RDMA_CM_EVENT_MULTICAST_JOIN:
+        cm_group_joined(id, &event->base, cm);
+        break;
     case RDMA_CM_EVENT_ADDR_RESOLVED:
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -206,7 +209,6 @@ static void work_on(cm_event_t *event, const program_cm_t *cm)
     case RDMA_CM_EVENT_ESTABLISHED:
     case RDMA_CM_EVENT_DISCONNECTED:
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
-    case RDMA_CM_EVENT_MULTICAST_JOIN:
     case RDMA_CM_EVENT_MULTICAST_ERROR:
     case RDMA_CM_EVENT_ADDR_CHANGE:
     case RDMA_CM_EVENT_TIMEWAIT_EXIT:

@@ -162,6 +162,7 @@ cm_id_t *cm_id_create(struct rdma_event_channel *channel, uint32_t handle, void 
 
 void cm_id_free(cm_id_t *id)
 {
+    cm_groups_free(id);
     free(id->queue_pairs);
     free(id->connect_data);
     free(id);
@@ -231,8 +232,7 @@ PROGRAM_EXPORT int rdma_destroy_id(struct rdma_cm_id *base)
 
 // -- addresses
 
-// Reads an address of a program. NULL is any address.
-static int read_address(cm_id_t *id, const struct sockaddr *address, program_name_t *name)
+int cm_read_address(cm_id_t *id, const struct sockaddr *address, program_name_t *name)
 {
     *name = (program_name_t){0};
     if (address == NULL) {
@@ -254,7 +254,7 @@ PROGRAM_EXPORT int rdma_bind_addr(struct rdma_cm_id *base, struct sockaddr *addr
     if (!cm_enter("rdma_bind_addr")) {
         return -1;
     }
-    const int error = read_address(id, address, &cm.own);
+    const int error = cm_read_address(id, address, &cm.own);
     return cm_return(error != 0 ? error : cm_call(id, PROGRAM_CM_BIND, &cm));
 }
 
@@ -266,8 +266,8 @@ PROGRAM_EXPORT int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *s
     if (!cm_enter("rdma_resolve_addr")) {
         return -1;
     }
-    int error = destination == NULL ? EINVAL : read_address(id, source, &cm.own);
-    error = error != 0 ? error : read_address(id, destination, &cm.peer);
+    int error = destination == NULL ? EINVAL : cm_read_address(id, source, &cm.own);
+    error = error != 0 ? error : cm_read_address(id, destination, &cm.peer);
     error = error != 0 ? error : cm_call(id, PROGRAM_CM_RESOLVE, &cm);
     return error != 0 ? cm_return(error) : cm_complete(id);
 }
@@ -329,29 +329,4 @@ PROGRAM_EXPORT int rdma_set_option(struct rdma_cm_id *base, int level, int name,
     cm.option = (uint32_t)name; // the numbers are those of PROGRAM_CM_TOS and its like
     cm.value = is_byte ? byte : (uint32_t)whole;
     return cm_return(cm_call((cm_id_t *)(void *)base, PROGRAM_CM_OPTION, &cm));
-}
-
-// -- multicast, which no device has
-
-PROGRAM_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *address,
-                                       void *context)
-{
-    (void)id;
-    (void)address;
-    (void)context;
-    return cm_return(EOPNOTSUPP);
-}
-
-PROGRAM_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id,
-                                          struct rdma_cm_join_mc_attr_ex *attr, void *context)
-{
-    (void)attr;
-    return rdma_join_multicast(id, NULL, context);
-}
-
-PROGRAM_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *address)
-{
-    (void)id;
-    (void)address;
-    return cm_return(EADDRNOTAVAIL); // it has joined no group
 }

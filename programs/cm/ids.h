@@ -21,6 +21,14 @@ typedef struct cm_limits {
     int max_qp_wr;
 } cm_limits_t;
 
+// A multicast group that an identifier has joined, or is about to.
+typedef struct cm_group {
+    struct cm_group *next;
+    program_name_t name;
+    void *context;
+    bool only_sends;
+} cm_group_t;
+
 typedef struct cm_id {
     struct rdma_cm_id base;
     // rsockets read these fields down to `synchronous`
@@ -37,6 +45,7 @@ typedef struct cm_id {
     uint32_t depth;
     struct ibv_qp_init_attr *queue_pairs; // of the requests to a listening end; NULL: none
     struct ibv_sa_path_rec path;
+    cm_group_t *groups;
 } cm_id_t;
 
 typedef struct cm_event {
@@ -69,6 +78,15 @@ int cm_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **made, v
 
 // Takes over the device and the addresses of an answer.
 void cm_id_update(cm_id_t *id, const program_cm_t *cm);
+
+// Reads an address of the program, and notes its family. NULL is any address. Returns an errno value.
+int cm_read_address(cm_id_t *id, const struct sockaddr *address, program_name_t *name);
+
+// Completes the event of a group that was joined: its parameters, and the queue pair as a member.
+void cm_group_joined(cm_id_t *id, struct rdma_cm_event *event, const program_cm_t *cm);
+
+// Forgets all groups of an identifier.
+void cm_groups_free(cm_id_t *id);
 
 // Frees an identifier whose events are acknowledged.
 void cm_id_free(cm_id_t *id);

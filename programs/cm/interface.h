@@ -148,7 +148,14 @@ struct rdma_addrinfo {
     struct rdma_addrinfo *ai_next;
 };
 
-struct rdma_cm_join_mc_attr_ex;
+enum { RDMA_CM_JOIN_MC_ATTR_ADDRESS = 1, RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS = 2 };
+enum { RDMA_MC_JOIN_FLAG_FULLMEMBER, RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER };
+
+struct rdma_cm_join_mc_attr_ex {
+    uint32_t comp_mask;
+    uint32_t join_flags;
+    struct sockaddr *addr;
+};
 
 // Each returns 0, or -1 with errno, where it returns int.
 struct rdma_event_channel *rdma_create_event_channel(void);

@@ -26,6 +26,13 @@ int verbs_resolve_peer(const struct ibv_ah_attr *attr, uint8_t gid[16])
     return 0;
 }
 
+// Returns true for the address of a multicast group.
+static bool is_group(const uint8_t address[16])
+{
+    static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff};
+    return memcmp(address, v4, sizeof v4) == 0 ? address[12] >> 4 == 14 : address[0] == 0xff;
+}
+
 PROGRAM_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
     static uint32_t handles;
@@ -33,8 +40,8 @@ PROGRAM_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_att
     int error = ah == NULL            ? ENOMEM
                 : attr->port_num != 1 ? EINVAL
                                       : verbs_resolve_peer(attr, ah->gid);
-    // The kernel looks for the peer's MAC address, and finds none.
-    error = error == 0 && !names_is_host(ah->gid) ? EHOSTUNREACH : error;
+    // The kernel looks for the peer's MAC address, and finds none. Those of groups follow from them.
+    error = error == 0 && !is_group(ah->gid) && !names_is_host(ah->gid) ? EHOSTUNREACH : error;
     if (error != 0) {
         free(ah);
         errno = error;

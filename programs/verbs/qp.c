@@ -359,17 +359,29 @@ PROGRAM_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
     return 0;
 }
 
+static int change_group(struct ibv_qp *qp, const union ibv_gid *gid, uint32_t joins)
+{
+    program_call_t call = {.op = PROGRAM_GROUP, .handle = qp->handle, .flags = joins};
+    if (!turn_enter(joins != 0 ? "ibv_attach_mcast" : "ibv_detach_mcast")) {
+        return EOPNOTSUPP;
+    }
+    memcpy(call.qp.gid, gid->raw, sizeof call.qp.gid);
+    turn_charge_call();
+    const int error = turn_call(&call);
+    TRACE("ibv_%s_mcast(qp %u) = %d", joins != 0 ? "attach" : "detach", qp->qp_num, error);
+    return error;
+}
+
 PROGRAM_EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
-    (void)qp;
-    (void)gid;
     (void)lid;
-    return EOPNOTSUPP;
+    return change_group(qp, gid, 1);
 }
 
 PROGRAM_EXPORT int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
-    return ibv_attach_mcast(qp, gid, lid);
+    (void)lid;
+    return change_group(qp, gid, 0);
 }
 
 PROGRAM_EXPORT int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)

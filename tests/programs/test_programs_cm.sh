@@ -209,9 +209,19 @@ if command -v rdma_server >/dev/null; then
     scenario "rdma_xclient -s host1 -c x" true >"$work/xrc.yaml"
     run xrc 1
     grep -q 'Operation not supported' "$work/xrc/programs/host0-0.err" || fail "XRC is not refused"
-    scenario "mckey -m 239.1.1.1 -b host0" true >"$work/multicast.yaml"
-    run multicast 1
-    grep -q 'Operation not supported' "$work"/multicast/programs/host0-0.* || fail "multicast is not refused"
+    # Datagrams to a group: two members on each of two hosts get all, and a member that only sends gets none.
+    scenario "mckey -m 239.1.1.1 -b host0 -c 2" "mckey -m 239.1.1.1 -b host1 -c 2" \
+        "mckey -s -m 239.1.1.1 -b host2 -o" >"$work/group.yaml"
+    run group 0
+    cp "$work/group.yaml" "$work/group_again.yaml"
+    run group_again 0 --threads 2
+    [ "$(digest group)" = "$(digest group_again)" ] || fail "group: equal runs have different digests"
+    for host in host0 host1 host2; do
+        prints group $host 'return status 0'
+    done
+    grep -q 'flows *40 of 40 completed' "$work/group.log" || fail "group: not 10 datagrams for 4 members"
+    cp "$work/group.yaml" "$work/group_detailed.yaml"
+    run group_detailed 0 --set nic.model=detailed
 fi
 # rsockets of the machine's library, at the link's rate; TCP without waiting, more than a socket holds.
 if command -v rstream >/dev/null && [ -e /usr/lib/x86_64-linux-gnu/librdmacm.so.1 ]; then
@@ -230,6 +240,7 @@ fi
 if command -v ib_write_bw >/dev/null; then
     pair write_bw "ib_write_bw -R -F -n 50" "ib_write_bw -R -F -n 50 host0"
     pair send_lat "ib_send_lat -R -F -n 100" "ib_send_lat -R -F -n 100 host0"
+    pair to_group "ib_send_lat -F -g -n 100 -c UD" "ib_send_lat -F -g -n 100 -c UD host0"
     pair datagrams "ib_send_lat -R -F -n 100 -c UD" "ib_send_lat -R -F -n 100 -c UD host0"
 fi
 exit $((failures > 0))

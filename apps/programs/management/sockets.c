@@ -18,6 +18,7 @@
 #define FIRST_FREE_PORT 32768u // of ports that nobody asked for
 #define CHUNK_BYTES 65536u
 #define BACKLOG_MAX 4096u
+#define TO_ALL UINT32_MAX // hosts but the sender
 
 typedef enum message_kind {
     MESSAGE_OPEN,   // asks a host for a connection
@@ -26,6 +27,8 @@ typedef enum message_kind {
     MESSAGE_DATA,
     MESSAGE_END, // no more bytes come from this side
     MESSAGE_DATAGRAM,
+    MESSAGE_JOINS,  // a queue pair is a member of a group
+    MESSAGE_LEAVES, // it is none any more
 } message_kind_t;
 
 typedef struct message {
@@ -92,6 +95,7 @@ struct host {
     message_t **held;       // requests for connections that wait until the server listens
     size_t held_count;
     size_t held_capacity;
+    app__groups_t groups;
 };
 
 typedef struct hub {
@@ -119,6 +123,18 @@ static sim_time_t second_half_ps(const app__sockets_t *sockets)
 static void pass_on(hub_t *hub, message_t *message)
 {
     app__sockets_t *const sockets = hub->sockets;
+    if (message->to_host == TO_ALL) {
+        for (uint32_t i = 0; i < sockets->host_count; i++) {
+            const size_t bytes = sizeof(*message) + message->bytes;
+            if (i != message->from_host) {
+                message_t *const copy = memcpy(sim_alloc(bytes), message, bytes);
+                copy->to_host = i;
+                pass_on(hub, copy);
+            }
+        }
+        sim_free(message);
+        return;
+    }
     if (message->to_host >= sockets->host_count) {
         // Nobody listens on a host without programs.
         message->to_host = message->from_host;
@@ -199,6 +215,7 @@ void app__sockets_destroy(app__sockets_t *sockets)
             sim_free(sockets->hosts[h]->held[i]);
         }
         sim_free((void *)sockets->hosts[h]->held);
+        app__groups_fini(&sockets->hosts[h]->groups);
         sim_free(sockets->hosts[h]->all);
         sim_free(sockets->hosts[h]);
     }
@@ -429,6 +446,10 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
         take_open(host, message);
     } else if (message->kind == MESSAGE_DATAGRAM) {
         take_datagram(host, message);
+    } else if (message->kind == MESSAGE_JOINS || message->kind == MESSAGE_LEAVES) {
+        app__member_t member;
+        memcpy(&member, message->payload, sizeof(member));
+        (void)app__groups_change(&host->groups, &member, message->kind == MESSAGE_JOINS);
     } else if (socket != NULL && socket->state != STATE_CLOSED) {
         switch (message->kind) {
         case MESSAGE_OPENED:
@@ -445,6 +466,8 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
             break;
         case MESSAGE_OPEN:
         case MESSAGE_DATAGRAM:
+        case MESSAGE_JOINS:
+        case MESSAGE_LEAVES:
         case MESSAGE_END:
             socket->peer_ended = true;
             (void)fill_end(socket);
@@ -555,6 +578,39 @@ static int name_socket(app__program_t *program, app__socket_t *socket)
                               socket->name.address);
     }
     return 0;
+}
+
+// -- groups
+
+int app__sockets_change_group(app__program_t *program, const app__member_t *member, bool joins)
+{
+    host_t *const host = host_of(program->sockets, program->node);
+    SIM_CHECK(host != NULL);
+    if (!app__groups_change(&host->groups, member, joins)) {
+        return joins ? 0 : EINVAL;
+    }
+    const app__socket_t all = {.program = program, .peer_host = TO_ALL};
+    send_message(host, joins ? MESSAGE_JOINS : MESSAGE_LEAVES, &all, member, sizeof(*member));
+    return 0;
+}
+
+void app__sockets_leave_groups(app__program_t *program, uint32_t interface, uint32_t qp_num)
+{
+    const host_t *const host = host_of(program->sockets, program->node);
+    for (size_t i = 0; host != NULL && i < host->groups.count;) {
+        const app__member_t member = host->groups.members[i];
+        if (member.interface == interface && member.qp_num == qp_num) {
+            (void)app__sockets_change_group(program, &member, false);
+        } else {
+            i++;
+        }
+    }
+}
+
+const app__member_t *app__sockets_group(const app__program_t *program, const uint8_t group[16],
+                                        size_t *count)
+{
+    return app__groups_find(&host_of(program->sockets, program->node)->groups, group, count);
 }
 
 // -- what a process writes and closes

@@ -11,6 +11,7 @@
 #ifndef APPS_PROGRAMS_MANAGEMENT_SOCKETS_H
 #define APPS_PROGRAMS_MANAGEMENT_SOCKETS_H
 
+#include "apps/programs/management/groups.h"
 #include "nic/host.h"
 #include "programs/protocol.h"
 
@@ -45,6 +46,14 @@ int app__socket_connected(app__program_t *program, program_call_t *call);
 void app__sockets_look(app__program_t *program);
 // Closes all sockets of a program that has ended, after what it has written.
 void app__sockets_close_all(app__program_t *program);
+// Does PROGRAM_GROUP for a queue pair of the program: it joins a group, or leaves it, and all hosts
+// with programs hear of that. Returns an errno value.
+int app__sockets_change_group(app__program_t *program, const app__member_t *member, bool joins);
+// Lets a queue pair that is destroyed leave its groups.
+void app__sockets_leave_groups(app__program_t *program, uint32_t interface, uint32_t qp_num);
+// Returns the members of a group that the program's host knows, and their number.
+const app__member_t *app__sockets_group(const app__program_t *program, const uint8_t group[16],
+                                        size_t *count);
 void app__socket_list_fini(app__socket_list_t *list);
 
 #endif // APPS_PROGRAMS_MANAGEMENT_SOCKETS_H

@@ -71,6 +71,12 @@ static void set_places(checked_t *checked, nic_sge_t *one, const nic_sge_t **lis
     *count = places > 1 ? places : 0;
 }
 
+static bool is_to_group(const app__pr_qp_t *qp, const program_post_t *post)
+{
+    return qp->type == NIC_QPT_UD && post->remote_qpn == APP__GROUP_QPN &&
+           app__is_group(post->remote_gid);
+}
+
 // Fills in the work request `index` of a Doorbell. Returns false if it cannot be posted.
 static bool fill_send(app__program_t *program, app__pr_qp_t *qp, checked_t *checked, uint32_t index,
                       nic_send_wr_t *wr)
@@ -82,10 +88,11 @@ static bool fill_send(app__program_t *program, app__pr_qp_t *qp, checked_t *chec
     *wr = (nic_send_wr_t){
         .wr_id = post->wr_id,
         .opcode = opcodes[post->opcode],
-        .send_flags = ((post->flags & FLAG_SIGNALED) != 0 ? NIC_SEND_SIGNALED : 0u) |
-                      ((post->flags & FLAG_FENCE) != 0 ? NIC_SEND_FENCE : 0u) |
-                      ((post->flags & FLAG_SOLICITED) != 0 ? NIC_SEND_SOLICITED : 0u) |
-                      ((post->flags & FLAG_INLINE) != 0 ? NIC_SEND_INLINE : 0u),
+        .send_flags =
+            ((post->flags & FLAG_SIGNALED) != 0 || qp->signal_all ? NIC_SEND_SIGNALED : 0u) |
+            ((post->flags & FLAG_FENCE) != 0 ? NIC_SEND_FENCE : 0u) |
+            ((post->flags & FLAG_SOLICITED) != 0 ? NIC_SEND_SOLICITED : 0u) |
+            ((post->flags & FLAG_INLINE) != 0 ? NIC_SEND_INLINE : 0u),
         .imm_data = post->immediate,
         .rdma = {post->remote_address, post->rkey},
         .atomic = {post->remote_address, post->compare_add, post->swap, post->rkey},
@@ -102,15 +109,46 @@ static bool fill_send(app__program_t *program, app__pr_qp_t *qp, checked_t *chec
         wr->ud.remote_interface = app__interface_of_gid(program->app.net, post->remote_gid);
         wr->ud.remote_qpn = post->remote_qpn & 0xffffff;
         wr->ud.remote_qkey = post->remote_qkey;
-        return wr->ud.remote_interface != UINT32_MAX;
+        return wr->ud.remote_interface != UINT32_MAX || is_to_group(qp, post);
     }
     return true;
 }
 
+// Posts a datagram for each member of a group but the queue pair itself. The last one completes as
+// the program wishes. Without members, it goes to a host that drops it. Returns false if it was
+// refused.
+static bool post_to_group(app__program_t *program, app__pr_qp_t *qp, checked_t *checked)
+{
+    const uint32_t own = nic_interface(nic_qp_nic(qp->qp));
+    size_t count = 0;
+    const app__member_t *const members =
+        app__sockets_group(program, checked->post.remote_gid, &count);
+    nic_send_wr_t wr;
+    if (!fill_send(program, qp, checked, 0, &wr)) {
+        return false;
+    }
+    const uint32_t wished_flags = wr.send_flags;
+    wr.ud.remote_interface = (own + 1) % (uint32_t)net_interface_count(program->app.net);
+    wr.send_flags = wished_flags & ~(uint32_t)NIC_SEND_SIGNALED;
+    const app__member_t *before = NULL; // whose copy is posted when the next one is known
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        if (members[i].interface == own && members[i].qp_num == nic_qp_num(qp->qp)) {
+            continue;
+        }
+        good = before == NULL || nic_post_send(qp->qp, &wr) == SIM_OK;
+        before = &members[i];
+        wr.ud.remote_interface = before->interface;
+        wr.ud.remote_qpn = before->qp_num;
+    }
+    wr.send_flags = wished_flags;
+    return good && nic_post_send(qp->qp, &wr) == SIM_OK;
+}
+
 // Posts send work requests of a queue pair with one Doorbell, up to the first that is refused.
 // Returns how many were refused.
-static uint32_t post_sends(app__program_t *program, app__pr_qp_t *qp, checked_t *checked,
-                           uint32_t count)
+static uint32_t post_list(app__program_t *program, app__pr_qp_t *qp, checked_t *checked,
+                          uint32_t count)
 {
     nic_send_wr_t wrs[CHAIN_MAX];
     uint32_t good = 0;
@@ -127,6 +165,24 @@ static uint32_t post_sends(app__program_t *program, app__pr_qp_t *qp, checked_t 
     const sim_err_t error =
         good == 1 ? nic_post_send(qp->qp, wrs) : nic_post_send_list(qp->qp, wrs, &bad);
     return error == SIM_OK ? count - good : count - (uint32_t)(bad == NULL ? 0 : bad - wrs);
+}
+
+// Does the same, but for datagrams to groups, each of which is posted for itself.
+static uint32_t post_sends(app__program_t *program, app__pr_qp_t *qp, checked_t *checked,
+                           uint32_t count)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_to_group(qp, &checked[i].post)) {
+            const uint32_t refused =
+                i == first ? 0 : post_list(program, qp, checked + first, i - first);
+            if (refused != 0 || !post_to_group(program, qp, &checked[i])) {
+                return refused + count - i;
+            }
+            first = i + 1;
+        }
+    }
+    return first == count ? 0 : post_list(program, qp, checked + first, count - first);
 }
 
 // Posts a receive. Returns false if it was refused.

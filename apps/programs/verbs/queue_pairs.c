@@ -125,16 +125,19 @@ int app__program_create_qp(app__program_t *program, program_call_t *call)
         .send_cq = wish->send_cq,
         .recv_cq = wish->recv_cq,
         .srq = wish->srq,
+        .signal_all = wish->signal_all != 0,
     };
+    const bool datagrams = qp->type == NIC_QPT_UD;
     const nic_qp_init_attr_t attr = {
         .qp_type = qp->type,
         .send_cq = send_cq->cq,
         .recv_cq = recv_cq->cq,
-        .max_send_wr = SIM_MAX(wish->max_send_wr, 1u),
+        // A datagram to a group is one for each member, and only the last one may complete.
+        .max_send_wr = SIM_MAX(wish->max_send_wr, 1u) * (datagrams ? APP__GROUP_MEMBERS_MAX : 1u),
         .max_recv_wr = wish->max_recv_wr,
         .srq = srq == NULL ? NULL : srq->srq,
-        .sq_sig_all = wish->signal_all != 0,
-        .grh = qp->type == NIC_QPT_UD,
+        .sq_sig_all = qp->signal_all && !datagrams,
+        .grh = datagrams,
         .qp_num = next_number(program, nic_cq_nic(send_cq->cq)),
         .ctx = qp,
     };
@@ -142,7 +145,7 @@ int app__program_create_qp(app__program_t *program, program_call_t *call)
         sim_free(qp);
         return ENOMEM;
     }
-    if (qp->type != NIC_QPT_UD) {
+    if (!datagrams) {
         nic_qp_on_write(qp->qp, note_write, qp);
     }
     pd->users++;
@@ -160,6 +163,7 @@ int app__program_create_qp(app__program_t *program, program_call_t *call)
 void app__program_free_qp(app__program_t *program, app__pr_qp_t *qp)
 {
     app__pr_flows_stop(&program->flows, qp);
+    app__sockets_leave_groups(program, nic_interface(nic_qp_nic(qp->qp)), nic_qp_num(qp->qp));
     nic_qp_destroy(qp->qp);
     qp->qp = NULL;
     program->pds[qp->pd - 1].users--;
@@ -182,6 +186,18 @@ int app__program_destroy_qp(app__program_t *program, const program_call_t *call)
     app__program_free_qp(program, qp);
     sim_map_remove(&program->qp_of_number, call->handle, index);
     return 0;
+}
+
+int app__program_change_group(app__program_t *program, const program_call_t *call)
+{
+    const app__pr_qp_t *const qp = app__program_qp(program, call->handle);
+    if (qp == NULL || qp->type != NIC_QPT_UD || !app__is_group(call->qp.gid)) {
+        return EINVAL;
+    }
+    app__member_t member = {.interface = nic_interface(nic_qp_nic(qp->qp)),
+                            .qp_num = nic_qp_num(qp->qp)};
+    memcpy(member.group, call->qp.gid, sizeof(member.group));
+    return app__sockets_change_group(program, &member, (call->flags & 1) != 0);
 }
 
 static void take_attributes(program_qp_t *to, const program_qp_t *from)

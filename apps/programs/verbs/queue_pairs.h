@@ -12,6 +12,8 @@ int app__program_create_qp(app__program_t *program, program_call_t *call);
 int app__program_modify_qp(app__program_t *program, program_call_t *call);
 int app__program_query_qp(app__program_t *program, program_call_t *call);
 int app__program_destroy_qp(app__program_t *program, const program_call_t *call);
+// Works on PROGRAM_GROUP. Returns an errno value.
+int app__program_change_group(app__program_t *program, const program_call_t *call);
 // Destroys a queue pair of the NIC, and keeps the entry of the process's list.
 void app__program_free_qp(app__program_t *program, app__pr_qp_t *qp);
 
