@@ -90,8 +90,8 @@ typedef enum program_op {
     PROGRAM_MODIFY_QP,  // in: handle, qp
     PROGRAM_QUERY_QP,   // in: handle. out: qp
     PROGRAM_DESTROY_QP, // in: handle
-    PROGRAM_GROUP,      // in: handle (of a QP), qp.gid (the group), flags (1: joins it; else leaves).
-                        // EINVAL: it is no member
+    PROGRAM_GROUP,      // in: handle (of a QP), qp.gid (the group), flags (1: joins it; else
+                        // leaves). EINVAL: it is no member
     PROGRAM_QUERY_PORT, // in: device. out: flags (1: the link is up)
 
     PROGRAM_SOCKET,  // in: flags (1: of datagrams; else a stream). out: handle, and a descriptor of

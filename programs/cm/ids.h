@@ -79,7 +79,8 @@ int cm_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **made, v
 // Takes over the device and the addresses of an answer.
 void cm_id_update(cm_id_t *id, const program_cm_t *cm);
 
-// Reads an address of the program, and notes its family. NULL is any address. Returns an errno value.
+// Reads an address of the program, and notes its family. NULL is any address. Returns an errno
+// value.
 int cm_read_address(cm_id_t *id, const struct sockaddr *address, program_name_t *name);
 
 // Completes the event of a group that was joined: its parameters, and the queue pair as a member.

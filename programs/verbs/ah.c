@@ -40,7 +40,8 @@ PROGRAM_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_att
     int error = ah == NULL            ? ENOMEM
                 : attr->port_num != 1 ? EINVAL
                                       : verbs_resolve_peer(attr, ah->gid);
-    // The kernel looks for the peer's MAC address, and finds none. Those of groups follow from them.
+    // The kernel looks for the peer's MAC address, and finds none. That of a group follows from its
+    // address.
     error = error == 0 && !is_group(ah->gid) && !names_is_host(ah->gid) ? EHOSTUNREACH : error;
     if (error != 0) {
         free(ah);
