@@ -228,11 +228,12 @@ static SIM_ALWAYS_INLINE bool take_event(nic_host_t *host)
     return true;
 }
 
-// Steps until then, and the moments when the port is free, in their turn among events.
-static SIM_ALWAYS_INLINE void take_steps(nic_host_t *host, nic_steps_t *steps, sim_time_t until_ps)
+// Takes the steps, and the moments when the port is free, in their turn among events, up to the
+// next mail. In a unit of nodes that run together, what a step sends may lower run_end_ps.
+static SIM_ALWAYS_INLINE void take_steps(nic_host_t *host, nic_steps_t *steps, sim_time_t mail_ps)
 {
     for (;;) {
-        const nic_turn_t turn = nic__turn(host, steps, until_ps);
+        const nic_turn_t turn = nic__turn(host, steps, SIM_MIN(mail_ps, host->node.sim.run_end_ps));
         if (turn == NIC_TURN_STEP) {
             nic__step(host, steps);
         } else if (turn == NIC_TURN_WAKE) {
@@ -253,7 +254,7 @@ static void run_with_steps(nic_host_t *host)
     host->lanes = steps;
     for (;;) {
         const sim_time_t mail_ps = sim__mail_time(node); // steps do not change that
-        take_steps(host, steps, SIM_MIN(mail_ps, node->run_end_ps));
+        take_steps(host, steps, mail_ps);
         if (SIM_UNLIKELY(mail_ps > node->wake_ps || mail_ps > node->timer_ps)) {
             if (!take_event(host)) {
                 break;
