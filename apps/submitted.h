@@ -28,6 +28,7 @@ typedef struct app_submitted_request {
     uint64_t priority;     // 0..7; SIM_AUTO: the NIC's
     uint16_t source_port;  // UDP source port; 0: derived from the transfer's number
     bool reuse;            // the transfer takes its turn on one queue pair per pair of interfaces
+    bool delivery;         // its delivery is a completion, too
     const uint64_t *after; // numbers of transfers and programs; it begins 1 ps after the last of
     size_t after_count;    // them has ended, and not before at_ps
 } app_submitted_request_t;
@@ -37,6 +38,7 @@ typedef struct app_submitted_request {
 typedef enum app_submitted_outcome {
     APP_SUBMITTED_WAITS, // not begun
     APP_SUBMITTED_RUNS,
+    APP_SUBMITTED_DELIVERED, // of a completion: all bytes have arrived; the transfer still runs
     APP_SUBMITTED_DONE,
     APP_SUBMITTED_FAILED,
     APP_SUBMITTED_CANCELLED
@@ -48,9 +50,9 @@ typedef struct app_submitted_completion {
     uint64_t transfer;
     uint32_t rank; // of a program; APP_SUBMITTED_WHOLE: a transfer, or all ranks of the program
     sim_time_t start_ps;
-    sim_time_t end_ps;       // of the last completion at the requester
+    sim_time_t end_ps;       // of the last completion at the requester; DELIVERED: delivered_ps
     sim_time_t delivered_ps; // when the last byte lay in the memory of the one that gets the data;
-                             // SIM_TIME_NEVER: a program, or a transfer that is not DONE
+                             // SIM_TIME_NEVER: a program, or neither DONE nor DELIVERED
     app_submitted_outcome_t outcome;
     nic_wc_status_t status; // error of a failed transfer
 } app_submitted_completion_t;
@@ -84,8 +86,8 @@ sim_time_t app_submitted_now_ps(const app_submitted_t *submitted);
 // that its ranks have posted still arrive. SIM_ERR_UNKNOWN: there is no such transfer;
 // SIM_ERR_STATE: it has ended.
 SIM_MUST_CHECK sim_err_t app_submitted_cancel(app_submitted_t *submitted, uint64_t transfer);
-// Returns the completions since the last call, by time, number and rank, and their count. The list
-// is valid until the next call.
+// Returns the completions since the last call, by time, number, rank and outcome, and their count.
+// The list is valid until the next call.
 const app_submitted_completion_t *app_submitted_take(app_submitted_t *submitted, size_t *count);
 // Returns how many completions the next call of app_submitted_take returns.
 size_t app_submitted_ended(app_submitted_t *submitted);

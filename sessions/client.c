@@ -308,6 +308,9 @@ static json_t *describe(const rocesim_transfer_t *transfer)
     if (transfer->reuse != 0) {
         (void)json_object_set_new(object, "reuse", json_true());
     }
+    if (transfer->delivery != 0) {
+        (void)json_object_set_new(object, "delivery", json_true());
+    }
     if (transfer->tag != 0) {
         set_number(object, "tag", transfer->tag);
     }
@@ -426,11 +429,13 @@ int rocesim_session_estimate_program(rocesim_session_t *session, const rocesim_p
 
 static rocesim_outcome_t outcome_of(const json_t *object)
 {
+    static const char *const names[] = {"done", "failed", "cancelled", "delivered"};
     const char *const text = json_string_value(json_object_get(object, "outcome"));
-    if (text != NULL && strcmp(text, "failed") == 0) {
-        return ROCESIM_FAILED;
+    size_t outcome = 0;
+    while (text != NULL && outcome < ROCESIM_DELIVERED && strcmp(text, names[outcome]) != 0) {
+        outcome++;
     }
-    return text != NULL && strcmp(text, "cancelled") == 0 ? ROCESIM_CANCELLED : ROCESIM_DONE;
+    return (rocesim_outcome_t)outcome;
 }
 
 static uint64_t delivered_of(const json_t *object)

@@ -44,6 +44,7 @@ typedef struct rocesim_transfer {
     uint64_t tag;          // at most INT64_MAX; its completion repeats it
     const uint64_t *after; // numbers of transfers: it begins 1 ps after the last of them has ended,
     size_t after_count;    // and not before at_ps. One that fails or is cancelled cancels it.
+    int delivery;          // not 0: its delivery is a completion, too (ROCESIM_DELIVERED)
 } rocesim_transfer_t;
 
 // Ranks that run together: a collective, a workload or a training.
@@ -55,7 +56,12 @@ typedef struct rocesim_program {
     uint64_t tag;
 } rocesim_program_t;
 
-typedef enum rocesim_outcome { ROCESIM_DONE, ROCESIM_FAILED, ROCESIM_CANCELLED } rocesim_outcome_t;
+typedef enum rocesim_outcome {
+    ROCESIM_DONE,
+    ROCESIM_FAILED,
+    ROCESIM_CANCELLED,
+    ROCESIM_DELIVERED // all bytes have arrived; another completion of the transfer follows
+} rocesim_outcome_t;
 
 #define ROCESIM_WHOLE UINT32_MAX
 
@@ -64,7 +70,7 @@ typedef struct rocesim_completion {
     uint64_t tag;
     uint32_t rank; // of a program; ROCESIM_WHOLE: a transfer, or all ranks of a program
     uint64_t start_ps;
-    uint64_t end_ps; // of a transfer: the requester has the last acknowledgement
+    uint64_t end_ps; // of a transfer: the requester has the last acknowledgement, or delivered_ps
     rocesim_outcome_t outcome;
     uint64_t delivered_ps; // the last byte has arrived; ROCESIM_NEVER: no transfer that is done
 } rocesim_completion_t;
@@ -105,7 +111,7 @@ int rocesim_session_submit_program(rocesim_session_t *session, const rocesim_pro
 // it is valid until the next call.
 int rocesim_session_advance(rocesim_session_t *session, uint64_t until_ps,
                             const rocesim_completion_t **completions, size_t *count);
-// Runs until the next transfer ends, or until_ps (ROCESIM_NEVER: as long as it takes). The time is
+// Runs until the next completion, or until_ps (ROCESIM_NEVER: as long as it takes). The time is
 // then 1 ps after the completion, so that a transfer that answers it can begin. *count is 0 if none
 // ends.
 int rocesim_session_next_completion(rocesim_session_t *session, uint64_t until_ps,

@@ -172,6 +172,7 @@ sim_err_t app_submitted_submit(app_submitted_t *submitted, const app_submitted_r
     made->priority = request->priority == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)request->priority;
     made->verb = (uint8_t)request->verb;
     made->reuse = request->reuse;
+    made->delivery = request->delivery;
     app__submitted_follow(made, request);
     *transfer = made->number;
     return SIM_OK;
@@ -306,6 +307,24 @@ void app__submitted_put_completion(app_submitted_t *submitted, const app_submitt
     submitted->ended[submitted->ended_count++] = *at;
 }
 
+void app__submitted_deliver(app__submitted_transfer_t *transfer, sim_time_t now_ps)
+{
+    transfer->delivered_ps = SIM_MIN(transfer->delivered_ps, now_ps);
+    if (!transfer->delivery || transfer->told || now_ps > transfer->end_ps) {
+        return;
+    }
+    const app_submitted_completion_t completion = {
+        .transfer = transfer->number,
+        .rank = APP_SUBMITTED_WHOLE,
+        .start_ps = SIM_MIN(transfer->start_ps, now_ps),
+        .end_ps = now_ps,
+        .delivered_ps = now_ps,
+        .outcome = APP_SUBMITTED_DELIVERED,
+    };
+    transfer->told = true;
+    app__submitted_put_completion(transfer->submitted, &completion);
+}
+
 void app__submitted_note_end(app__submitted_transfer_t *transfer, app_submitted_outcome_t outcome,
                              nic_wc_status_t status, sim_time_t now_ps)
 {
@@ -322,9 +341,7 @@ void app__submitted_note_end(app__submitted_transfer_t *transfer, app_submitted_
         .rank = APP_SUBMITTED_WHOLE,
         .start_ps = begun ? SIM_MIN(transfer->start_ps, now_ps) : now_ps,
         .end_ps = now_ps,
-        .delivered_ps = outcome != APP_SUBMITTED_DONE || transfer->program != NULL ? SIM_TIME_NEVER
-                        : transfer->verb == APP_SUBMITTED_READ                     ? now_ps
-                                                               : transfer->delivered_ps,
+        .delivered_ps = SIM_TIME_NEVER, // settle_deliveries
         .outcome = outcome,
         .status = status,
     };
@@ -378,12 +395,37 @@ static int compare_ended(const void *a, const void *b)
     if (one->transfer != two->transfer) {
         return one->transfer < two->transfer ? -1 : 1;
     }
-    return one->rank < two->rank ? -1 : one->rank > two->rank;
+    if (one->rank != two->rank) {
+        return one->rank < two->rank ? -1 : 1;
+    }
+    return one->outcome < two->outcome ? -1 : one->outcome > two->outcome; // DELIVERED, then DONE
+}
+
+// Gives transfers that are done their delivered_ps, at most end_ps: the end of a READ is its
+// delivery, and an ACK may be faster than the responder's way to its memory. Where links are so
+// short that nodes run together, one end may be ahead of the other; so this waits until both have
+// run up to the present time.
+static void settle_deliveries(app_submitted_t *submitted)
+{
+    const size_t count = submitted->ended_count;
+    for (size_t i = 0; i < count; i++) {
+        app_submitted_completion_t *const at = &submitted->ended[i];
+        app__submitted_transfer_t *const transfer =
+            app__submitted_transfer(submitted, at->transfer);
+        if (at->outcome == APP_SUBMITTED_DELIVERED) {
+            at->end_ps = SIM_MIN(at->end_ps, transfer->end_ps);
+            at->delivered_ps = at->end_ps;
+        } else if (at->outcome == APP_SUBMITTED_DONE && transfer->program == NULL) {
+            at->delivered_ps = SIM_MIN(transfer->delivered_ps, at->end_ps);
+            app__submitted_deliver(transfer, at->delivered_ps);
+        }
+    }
 }
 
 const app_submitted_completion_t *app_submitted_take(app_submitted_t *submitted, size_t *count)
 {
     app__submitted_collect(submitted);
+    settle_deliveries(submitted);
     app_submitted_completion_t *const list = submitted->ended;
     sim_free(submitted->taken);
     submitted->taken = list;

@@ -23,7 +23,7 @@ typedef struct app__submitted_transfer {
     uint64_t bytes;
     sim_time_t start_ps;
     sim_time_t end_ps;
-    sim_time_t delivered_ps;                  // when the piece came that came last
+    sim_time_t delivered_ps;                  // when the last piece came; SIM_TIME_NEVER: not yet
     uint64_t pieces_due;                      // pieces that have not come to the responder
     struct app__submitted_transfer *next_due; // of its channel
     uint32_t source;
@@ -43,7 +43,10 @@ typedef struct app__submitted_transfer {
     uint8_t outcome;
     uint8_t status;
     bool reuse;
+    bool delivery; // is a completion, too
+    bool told;     // its delivery has had its completion
     bool cancelled;
+    bool shortened;                         // cancelled before all of its pieces were sent
     struct app__submitted_program *program; // NULL: a transfer
 } app__submitted_transfer_t;
 
@@ -119,6 +122,8 @@ void app__submitted_wait(app__submitted_transfer_t *transfer);
 app__submitted_transfer_t *app__submitted_add(app_submitted_t *submitted, sim_time_t start_ps);
 void app__submitted_put_completion(app_submitted_t *submitted,
                                    const app_submitted_completion_t *at);
+// Notes that the last byte of a transfer came at now_ps, and its completion if it is to have one.
+void app__submitted_deliver(app__submitted_transfer_t *transfer, sim_time_t now_ps);
 // Notes how a transfer ended, without its followers.
 void app__submitted_note_end(app__submitted_transfer_t *transfer, app_submitted_outcome_t outcome,
                              nic_wc_status_t status, sim_time_t now_ps);

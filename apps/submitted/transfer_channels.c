@@ -7,6 +7,8 @@
 // docs/models/submitted-transfers.md
 #include "apps/submitted/submitted_internal.h"
 
+#include "kernel/steps.h"
+
 #define SLOTS (UINT32_C(1) << 19) // QP numbers of an interface for each direction
 #define TURNS (UINT32_C(1) << 16) // transfers of an interface until numbers are used again
 // The numbers of these transfers begin behind those of most applications. A NIC's table of queue
@@ -173,14 +175,19 @@ static void free_channel(app__submitted_channel_t *own)
 // -- what has come to the responder
 
 // Notes that the next piece has come whole. Pieces of a channel come in their order.
-static void piece_arrived(app__submitted_channel_t *own, sim_time_t now_ps)
+static void piece_arrived(app__submitted_channel_t *own, sim_node_t *node)
 {
     app__submitted_transfer_t *const transfer = own->due;
-    if (transfer != NULL) {
-        transfer->delivered_ps = now_ps;
-        if (--transfer->pieces_due == 0) {
-            own->due = transfer->next_due;
-        }
+    if (transfer == NULL || --transfer->pieces_due > 0) {
+        return;
+    }
+    own->due = transfer->next_due;
+    if (transfer->shortened) {
+        return;
+    }
+    app__submitted_deliver(transfer, node->now_ps);
+    if (transfer->delivery && own->submitted->to_completion) {
+        sim_cut_step(node);
     }
 }
 
@@ -190,7 +197,7 @@ static void piece_written(nic_qp_t *qp, uint64_t address, uint32_t bytes, void *
     (void)address;
     (void)bytes;
     app__submitted_channel_t *const own = ctx;
-    piece_arrived(own, own->pair.ends[APP__RESPONDER]->node->now_ps);
+    piece_arrived(own, own->pair.ends[APP__RESPONDER]->node);
 }
 
 static void expect_pieces(app__submitted_channel_t *own, app__submitted_transfer_t *transfer,
@@ -244,8 +251,6 @@ static void transfer_ended(app__channel_t *channel, app__message_t *message)
                                        ? NIC_WC_WR_FLUSH_ERR
                                        : (nic_wc_status_t)message->status;
     run->transfer->run = NULL;
-    forget_pieces(SIM_CONTAINER_OF(channel, app__submitted_channel_t, channel), run->transfer,
-                  UINT64_MAX);
     run->transfer->retransmitted = app__channel_retransmitted(channel);
     app__submitted_end(run->transfer,
                        status != NIC_WC_SUCCESS ? APP_SUBMITTED_FAILED
@@ -313,6 +318,7 @@ void app__submitted_stop(app__submitted_transfer_t *transfer)
         SIM_CONTAINER_OF(channel, app__submitted_channel_t, channel);
     if (own->reuse) {
         run->message.cancelled = true; // others share the queue pair
+        transfer->shortened = run->message.posted < run->message.count;
         forget_pieces(own, transfer, run->message.count - run->message.posted);
         return;
     }
@@ -384,7 +390,7 @@ static void message_received(void *owner, app__endpoint_t *endpoint, app__passiv
     (void)wc;
     app__submitted_channel_t *const own = channel_at(owner, endpoint->interface, passive->item);
     if (own != NULL) {
-        piece_arrived(own, endpoint->node->now_ps);
+        piece_arrived(own, endpoint->node);
     }
     post_receives(passive, 1);
 }

@@ -128,7 +128,8 @@ void serve_refuse(serve_conversation_t *conversation, const json_t *id, const ch
 void serve_field_outcome(serve_conversation_t *conversation, app_submitted_outcome_t outcome,
                          nic_wc_status_t status)
 {
-    static const char *const outcomes[] = {"waiting", "running", "done", "failed", "cancelled"};
+    static const char *const outcomes[] = {"waiting", "running", "delivered",
+                                           "done",    "failed",  "cancelled"};
     serve_field_text(conversation, "outcome", outcomes[outcome]);
     if (outcome == APP_SUBMITTED_FAILED) {
         serve_field_text(conversation, "status", nic_wc_status_text(status));
@@ -146,6 +147,7 @@ static void put_completion(serve_conversation_t *conversation,
                            const app_submitted_completion_t *completion)
 {
     const bool whole = completion->rank == APP_SUBMITTED_WHOLE;
+    const bool last = whole && completion->outcome != APP_SUBMITTED_DELIVERED;
     put_text(conversation, "{\"transfer\":");
     serve_put_number(conversation, completion->transfer);
     if (!whole) {
@@ -159,7 +161,7 @@ static void put_completion(serve_conversation_t *conversation,
     if (tag != NULL) {
         serve_field_json(conversation, "tag", tag);
     }
-    if (tag != NULL && whole) {
+    if (tag != NULL && last) {
         json_decref(tag);
         conversation->tags[completion->transfer] = NULL;
     }

@@ -38,7 +38,8 @@ static void note_ends(const app_submitted_completion_t *ended, size_t count, uin
 {
     for (size_t i = 0; i < count; i++) {
         const uint64_t place = ended[i].transfer - first;
-        if (ended[i].transfer >= first && place < asked && ended[i].rank == APP_SUBMITTED_WHOLE) {
+        if (ended[i].transfer >= first && place < asked && ended[i].rank == APP_SUBMITTED_WHOLE &&
+            ended[i].outcome != APP_SUBMITTED_DELIVERED) {
             finding->transfers[place] =
                 (estimate_t){ended[i].start_ps, ended[i].end_ps, ended[i].delivered_ps,
                              ended[i].outcome, ended[i].status};

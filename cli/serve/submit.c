@@ -128,8 +128,9 @@ static bool check_members(const serve_call_t *call, const json_t *object, const 
 static bool take_request(const serve_call_t *call, const json_t *object,
                          app_submitted_request_t *request)
 {
-    static const char *const known[] = {"call",  "id",   "src",      "dst",         "bytes", "at",
-                                        "after", "verb", "priority", "source_port", "reuse", "tag"};
+    static const char *const known[] = {"call",  "id",    "src",     "dst",      "bytes",
+                                        "at",    "after", "verb",    "priority", "source_port",
+                                        "reuse", "tag",   "delivery"};
     static const uint64_t as_the_nic = SIM_AUTO;
     static const uint64_t no_port = 0;
     uint64_t port = 0;
@@ -140,7 +141,8 @@ static bool take_request(const serve_call_t *call, const json_t *object,
         !take_start(call, object, &request->at_ps) || !take_verb(call, object, &request->verb) ||
         !serve_take_number(call, object, "priority", 7, &as_the_nic, &request->priority) ||
         !serve_take_number(call, object, "source_port", UINT16_MAX, &no_port, &port) ||
-        !serve_take_flag(call, object, "reuse", &request->reuse)) {
+        !serve_take_flag(call, object, "reuse", &request->reuse) ||
+        !serve_take_flag(call, object, "delivery", &request->delivery)) {
         return false;
     }
     request->source_port = (uint16_t)port;

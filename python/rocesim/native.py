@@ -27,7 +27,7 @@ _NOW = 2**64 - 1
 _NEVER = 2**64 - 2
 _WHOLE = 2**32 - 1
 _VERBS = {"write": 0, "send": 1, "read": 2}
-_OUTCOMES = ("done", "failed", "cancelled")
+_OUTCOMES = ("done", "failed", "cancelled", "delivered")
 
 
 class _Options(ctypes.Structure):
@@ -54,6 +54,7 @@ class _Transfer(ctypes.Structure):
         ("tag", ctypes.c_uint64),
         ("after", ctypes.POINTER(ctypes.c_uint64)),
         ("after_count", ctypes.c_size_t),
+        ("delivery", ctypes.c_int),
     ]
 
 
@@ -120,6 +121,7 @@ def _transfer(
     source_port: int = 0,
     reuse: bool = False,
     tag: int = 0,
+    delivery: bool = False,
 ) -> _Transfer:
     if verb not in _VERBS:
         raise SessionError(f"verb: expected {', '.join(_VERBS)}, not {verb}", "argument")
@@ -127,6 +129,7 @@ def _transfer(
     made = _Transfer(src, dst, size, _at(at), _VERBS[verb], priority, source_port, reuse, tag)
     made.after = (ctypes.c_uint64 * len(numbers))(*numbers)
     made.after_count = len(numbers)
+    made.delivery = delivery
     return made
 
 
@@ -224,7 +227,7 @@ class Session:
     def submit(self, src: int, dst: int, size: int, **options: Any) -> int:
         """Submits a transfer and returns its number.
 
-        src, dst: numbers of hosts. options: at, after, verb, priority, source_port, reuse, tag.
+        src, dst: numbers of hosts. options: at, after, verb, priority, source_port, reuse, tag, delivery.
         """
         return self._number("submit", _transfer(src, dst, size, **options))
 

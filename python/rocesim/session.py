@@ -36,9 +36,9 @@ class Completion(TypedDict, total=False):
     transfer: int
     rank: int
     start_ps: int
-    end_ps: int  # of a transfer: the requester has the last acknowledgement
-    delivered_ps: int  # of a transfer that is done: its last byte has arrived
-    outcome: str  # "done", "failed" or "cancelled"
+    end_ps: int  # of a transfer: the requester has the last acknowledgement, or delivered_ps
+    delivered_ps: int  # of a transfer that is done or delivered: its last byte has arrived
+    outcome: str  # "delivered" (another completion follows), "done", "failed" or "cancelled"
     status: str
     tag: Any
 
@@ -157,7 +157,7 @@ class Session:
         """Submits a transfer and returns its number.
 
         src, dst: names or numbers of hosts. options: at, after (numbers of transfers that have to end
-        before), verb, priority, source_port, reuse, tag.
+        before), verb, priority, source_port, reuse, tag, delivery (its delivery is a completion, too).
         """
         number: int = self.call("submit", src=src, dst=dst, bytes=size, **options)["transfer"]
         return number

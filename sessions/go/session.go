@@ -51,6 +51,7 @@ type Transfer struct {
 	Priority   *int        `json:"priority,omitempty"`
 	SourcePort uint16      `json:"source_port,omitempty"` // decides on the path; 0: derived
 	Reuse      bool        `json:"reuse,omitempty"`       // transfers between two NICs share a queue pair
+	Delivery   bool        `json:"delivery,omitempty"`    // its delivery is a completion, too (Delivered)
 	Tag        interface{} `json:"tag,omitempty"`         // its completion repeats it
 }
 
@@ -65,8 +66,9 @@ type Program struct {
 	Tag        interface{}            `json:"tag,omitempty"`
 }
 
-// Outcomes of transfers.
+// Outcomes of transfers. After Delivered (all bytes have arrived), another completion follows.
 const (
+	Delivered = "delivered"
 	Done      = "done"
 	Failed    = "failed"
 	Cancelled = "cancelled"
@@ -77,10 +79,10 @@ type Completion struct {
 	Transfer uint64          `json:"transfer"`
 	Rank     *uint32         `json:"rank"` // nil: a transfer, or all ranks of a program
 	StartPs  uint64          `json:"start_ps"`
-	EndPs    uint64          `json:"end_ps"`
+	EndPs    uint64          `json:"end_ps"` // of a delivery: DeliveredPs
 	Outcome  string          `json:"outcome"`
 	Status   string          `json:"status"` // of a failed transfer
-	// When the last byte has arrived; nil: not a transfer that is done.
+	// When the last byte has arrived; nil: neither a transfer that is done nor a delivery.
 	DeliveredPs *uint64 `json:"delivered_ps"`
 
 	Tag      json.RawMessage `json:"tag"`

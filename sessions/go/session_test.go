@@ -73,6 +73,23 @@ func TestTransfersEndWhenTheyShould(t *testing.T) {
 	check(t, back > 2000000 && back < 2020000 && *estimate.DeliveredPs == *done.DeliveredPs, done, estimate)
 }
 
+func TestDeliveriesAreCompletions(t *testing.T) {
+	s, told := open(t, Options{}), one
+	told.Delivery = true
+	estimate, err := s.Estimate(told)
+	must(t, err)
+	_, err = s.Submit(told)
+	must(t, err)
+	progress, err := s.NextCompletion(Never)
+	must(t, err)
+	at := progress.Completions[0]
+	check(t, len(progress.Completions) == 1 && progress.Open == 1 && at.Outcome == Delivered, progress)
+	check(t, at.EndPs == *at.DeliveredPs && at.EndPs == *estimate.DeliveredPs, at, estimate)
+	progress, err = s.NextCompletion(Never)
+	must(t, err)
+	check(t, len(progress.Completions) == 1 && progress.Completions[0].Outcome == Done, progress)
+}
+
 func TestMarksCancelsAndRefusals(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "results")
 	s := open(t, Options{Folder: folder, Settings: []string{"nic.mtu=1024"}})

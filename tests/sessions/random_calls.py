@@ -45,6 +45,7 @@ class Client:
     def __init__(self):
         self.transfers = []  # arguments by number; None: a program
         self.ends = {}  # number: start, end, outcome, status, delivered
+        self.delivered = {}  # number: time, of those whose delivery is a completion
         self.cancels = []  # time, number
         self.now = 0
 
@@ -67,6 +68,8 @@ class Run:
             at["verb"] = draw.choice(["write", "send", "read"])
         if draw.random() < 0.2:
             at["reuse"] = True
+        if draw.random() < 0.3:
+            at["delivery"] = True
         if draw.random() < 0.2:
             at["source_port"] = draw.randrange(1, 65536)
         if made and draw.random() < 0.4:
@@ -115,7 +118,12 @@ class Run:
             assert last <= (at["end_ps"], at["transfer"]), "completions are not in order"
             last = at["end_ps"], at["transfer"]
             assert at["end_ps"] < answer["now_ps"] or at["outcome"] == "cancelled", (at, answer["now_ps"])
-            if "rank" not in at:
+            if at["outcome"] == "delivered":
+                assert at["transfer"] not in self.client.delivered, "a transfer is delivered twice"
+                assert at["transfer"] not in self.client.ends, "a transfer is delivered after its end"
+                assert at["end_ps"] == at["delivered_ps"] > at["start_ps"], at
+                self.client.delivered[at["transfer"]] = at["end_ps"]
+            elif "rank" not in at:
                 assert at["transfer"] not in self.client.ends, "a transfer ends twice"
                 delivered = at.get("delivered_ps")
                 transfer = self.client.transfers[at["transfer"]]
@@ -124,7 +132,10 @@ class Run:
                 elif transfer.get("verb") == "read":
                     assert delivered == at["end_ps"], at
                 else:
-                    assert at["start_ps"] < delivered < at["end_ps"], at
+                    assert at["start_ps"] < delivered <= at["end_ps"], at
+                told = self.client.delivered.get(at["transfer"])
+                if at["outcome"] == "done" and transfer is not None:
+                    assert told == (delivered if transfer.get("delivery") else None), (at, told)
                 ended = at["start_ps"], at["end_ps"], at["outcome"], at.get("status"), delivered
                 self.client.ends[at["transfer"]] = ended
         assert answer["now_ps"] >= self.client.now, (self.client.now, answer)

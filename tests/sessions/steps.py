@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/sessions/steps.py PROGRAM SCENARIO SEED: where steps end changes nothing.
 
-Five sessions submit the same transfers and step through them in different ways. Their digests, which
-cover the numbers of queue pairs, and all times must be equal.
+Six sessions submit the same transfers and step through them in different ways, one of them by deliveries,
+too. Their digests, which cover the numbers of queue pairs, and all times must be equal.
 """
 
 import random
@@ -22,7 +22,7 @@ STRIDE_PS = draw.randrange(10**6, 3 * 10**7)
 
 def completions(session, steps):
     ends = {}
-    if steps == "completions":
+    if steps in ("completions", "deliveries"):
         while len(ends) < len(TRANSFERS):
             ends.update((at["transfer"], at["end_ps"]) for at in session.next_completion())
     elif steps == "strides":
@@ -38,14 +38,14 @@ def completions(session, steps):
 def run(steps):
     with Session(SCENARIO, program=PROGRAM) as session:
         for source, destination, size, at in TRANSFERS:
-            session.submit(source, destination, size, at=at)
+            session.submit(source, destination, size, at=at, delivery=steps == "deliveries")
         ends = completions(session, steps)
         return ends, session.finish()["digest"]
 
 
 expected, digest = run("one step")
 assert len(expected) == len(TRANSFERS)
-for way in ("none", "one completion", "completions", "strides"):
+for way in ("none", "one completion", "completions", "deliveries", "strides"):
     ends, other = run(way)
     assert not ends or ends == expected, (way, ends, expected)
     assert other == digest, f"{way}: digest {other}, in one step {digest}"

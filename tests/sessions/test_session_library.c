@@ -73,6 +73,40 @@ START_TEST(transfers_end_when_they_should)
 }
 END_TEST
 
+START_TEST(deliveries_are_completions)
+{
+    make_scenario();
+    rocesim_session_t *const session = open_session();
+    const rocesim_completion_t *list = NULL;
+    size_t count = 0;
+    rocesim_transfer_t transfer = one;
+    transfer.delivery = 1;
+    transfer.tag = 5;
+    for (int verb = ROCESIM_WRITE; verb <= ROCESIM_READ; verb++) {
+        transfer.verb = (rocesim_verb_t)verb;
+        ck_assert_int_eq(rocesim_session_submit(session, &transfer, NULL), 0);
+        ck_assert_int_eq(rocesim_session_next_completion(session, ROCESIM_NEVER, &list, &count), 0);
+        ck_assert_uint_eq(count, verb == ROCESIM_READ ? 2 : 1); // a READ ends with its last byte
+        ck_assert_int_eq(list[0].outcome, ROCESIM_DELIVERED);
+        ck_assert_uint_eq(list[0].tag, 5);
+        ck_assert_uint_eq(list[0].end_ps, list[0].delivered_ps);
+        const uint64_t delivered_ps = list[0].end_ps;
+        ck_assert_uint_eq(rocesim_session_now_ps(session), delivered_ps + 1);
+        ck_assert_uint_eq(rocesim_session_open_transfers(session), verb != ROCESIM_READ);
+        if (verb != ROCESIM_READ) {
+            ck_assert_int_eq(rocesim_session_next_completion(session, ROCESIM_NEVER, &list, &count),
+                             0);
+            ck_assert_uint_eq(count, 1);
+        }
+        ck_assert_int_eq(list[count - 1].outcome, ROCESIM_DONE);
+        ck_assert_uint_eq(list[count - 1].delivered_ps, delivered_ps);
+        ck_assert_uint_eq(list[count - 1].tag, 5);
+    }
+    rocesim_session_close(session);
+    (void)unlink(scenario);
+}
+END_TEST
+
 START_TEST(marks_cancels_and_refusals)
 {
     make_scenario();
@@ -169,6 +203,6 @@ START_TEST(what_cannot_be_opened_says_why)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(transfers_end_when_they_should), CHECK_TEST(marks_cancels_and_refusals),
-           CHECK_TEST(programs_end_as_a_whole_and_by_rank),
+CHECK_MAIN(CHECK_TEST(transfers_end_when_they_should), CHECK_TEST(deliveries_are_completions),
+           CHECK_TEST(marks_cancels_and_refusals), CHECK_TEST(programs_end_as_a_whole_and_by_rank),
            CHECK_TEST(what_cannot_be_opened_says_why))

@@ -49,13 +49,14 @@ done
 # Random calls, right and wrong, also where transfers fail, hosts have a detailed NIC, or run with switches.
 sed "s/congestion-control: dcqcn/model: detailed/" "$work/fabric.yaml" >"$work/detailed.yaml"
 sed "s/500ns/50ns/" "$work/fabric.yaml" >"$work/short.yaml"
+sed "s/500ns/5ns/" "$work/detailed.yaml" >"$work/near.yaml"
 sed "s/mtu: 4096/mtu: 4096, timeout: 8, retry-count: 2/" "$work/fabric.yaml" >"$work/faults.yaml"
 cat >>"$work/faults.yaml" <<'EOF'
 faults:
   - {part: host3--leaf0, kind: down, at: 20us, until: 40ms}
   - {part: spine0, kind: down, at: 120us, until: 150us}
 EOF
-for scenario in fabric faults detailed short uec-rud mrc; do
+for scenario in fabric faults detailed near short uec-rud mrc; do
     for seed in $(seq "$(few 8 2)"); do
         within 20 python3 tests/sessions/random_calls.py "$ROCESIM" "$work/$scenario.yaml" "$seed" \
             >"$work/said" 2>&1 || fail "random calls, $scenario, $seed: $(tail -n 3 "$work/said")"

@@ -104,6 +104,8 @@ pub struct Transfer {
     pub source_port: Option<u16>,
     /// Whether transfers between two NICs share a queue pair.
     pub reuse: bool,
+    /// Whether its delivery is a completion, too (`Outcome::Delivered`).
+    pub delivery: bool,
     /// Any value, which the completion repeats.
     pub tag: Option<Json>,
 }
@@ -120,6 +122,7 @@ impl Transfer {
             priority: None,
             source_port: None,
             reuse: false,
+            delivery: false,
             tag: None,
         }
     }
@@ -154,6 +157,7 @@ impl From<&Transfer> for Json {
         add_some(&mut object, "priority", transfer.priority.map(u64::from));
         add_some(&mut object, "source_port", transfer.source_port.map(u64::from));
         add_some(&mut object, "reuse", transfer.reuse.then_some(true));
+        add_some(&mut object, "delivery", transfer.delivery.then_some(true));
         add_some(&mut object, "tag", transfer.tag.clone());
         Json::Object(object)
     }
@@ -194,6 +198,8 @@ impl From<&Program> for Json {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
+    /// All bytes have arrived; another completion of the transfer follows.
+    Delivered,
     Done,
     Failed,
     Cancelled,
@@ -201,6 +207,7 @@ pub enum Outcome {
 
 fn outcome_of(object: &Json) -> Outcome {
     match object.text("outcome") {
+        "delivered" => Outcome::Delivered,
         "failed" => Outcome::Failed,
         "cancelled" => Outcome::Cancelled,
         _ => Outcome::Done,
@@ -214,8 +221,9 @@ pub struct Completion {
     /// The rank of a program; None: a transfer, or all ranks.
     pub rank: Option<u64>,
     pub start_ps: u64,
+    /// Of a delivery: `delivered_ps`.
     pub end_ps: u64,
-    /// When the last byte has arrived; None: not a transfer that is done.
+    /// When the last byte has arrived; None: neither a transfer that is done nor a delivery.
     pub delivered_ps: Option<u64>,
     pub outcome: Outcome,
     /// Of a failed transfer: the error of its work request.

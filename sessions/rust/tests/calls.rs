@@ -65,6 +65,22 @@ fn transfers_end_when_they_should() {
 }
 
 #[test]
+fn deliveries_are_completions() {
+    let folder = Folder::new("deliveries");
+    let mut session = folder.open();
+    let told = Transfer { delivery: true, ..one() };
+    let estimate = session.estimate(&told).unwrap();
+    session.submit(&told).unwrap();
+    let progress = session.next_completion(None).unwrap();
+    assert!(progress.completions.len() == 1 && progress.open == 1);
+    let at = &progress.completions[0];
+    assert!(at.outcome == Outcome::Delivered && Some(at.end_ps) == at.delivered_ps);
+    assert_eq!(at.delivered_ps, estimate.delivered_ps);
+    let progress = session.next_completion(None).unwrap();
+    assert!(progress.completions.len() == 1 && progress.completions[0].outcome == Outcome::Done);
+}
+
+#[test]
 fn marks_cancels_and_refusals() {
     let folder = Folder::new("marks");
     let options = Options {
@@ -185,6 +201,7 @@ fn members_are_the_schemas() {
         priority: Some(0),
         source_port: Some(1),
         reuse: true,
+        delivery: true,
         tag: Some(true.into()),
         ..one()
     };
