@@ -88,7 +88,8 @@ class AstraFabric {
         put(present_ps + delta_ps, Event{0, 0, KIND_CALL, handler, argument, 0});
     }
 
-    // Sends a message; the handler is called when the sender has its acknowledgement.
+    // Sends a message. The receiver has it when its last byte has arrived; the handler is called when
+    // the sender has its acknowledgement.
     void send(int source, int destination, int tag, uint64_t bytes, const Tag &flow, Handler handler, void *argument)
     {
         const uint64_t number = ++message_count;
@@ -99,13 +100,14 @@ class AstraFabric {
         if (ends.first == ends.second) {
             const double took_ps = static_cast<double>(bytes) * 1e3 / options.local_gb_per_s;
             put(present_ps + options.local_delay_ps + static_cast<uint64_t>(took_ps),
-                Event{0, 0, KIND_ARRIVAL, nullptr, nullptr, number});
+                Event{0, 0, KIND_LOCAL, nullptr, nullptr, number});
             return;
         }
         rocesim_transfer_t made = transfer(ends.first, ends.second, bytes);
         made.at_ps = present_ps > session.now_ps() ? present_ps : session.now_ps();
         made.priority = options.priority;
         made.tag = number;
+        made.delivery = 1;
         session.submit(made);
         open++;
     }
@@ -173,7 +175,7 @@ class AstraFabric {
     }
 
   private:
-    enum Kind { KIND_CALL, KIND_ARRIVAL };
+    enum Kind { KIND_CALL, KIND_ARRIVAL, KIND_ACKNOWLEDGEMENT, KIND_LOCAL }; // LOCAL: both
     struct Event {
         uint64_t time_ps;
         uint64_t order;
@@ -240,12 +242,13 @@ class AstraFabric {
     void take_completions(uint64_t until_ps)
     {
         for (const rocesim_completion_t &at : session.next_completion(until_ps)) {
-            if (at.outcome != ROCESIM_DONE) {
+            const bool arrival = at.outcome == ROCESIM_DELIVERED;
+            if (!arrival && at.outcome != ROCESIM_DONE) {
                 throw SessionError("a message has failed");
             }
-            open--;
+            open -= !arrival;
             put(at.end_ps > present_ps ? at.end_ps : present_ps,
-                Event{0, 0, KIND_ARRIVAL, nullptr, nullptr, at.tag});
+                Event{0, 0, arrival ? KIND_ARRIVAL : KIND_ACKNOWLEDGEMENT, nullptr, nullptr, at.tag});
         }
         if (session.stalled()) {
             throw SessionError("the network stands still although messages are under way");
@@ -256,22 +259,25 @@ class AstraFabric {
         const Event event = events.top();
         events.pop();
         present_ps = event.time_ps;
-        if (event.kind == KIND_ARRIVAL) {
-            arrive(event.message);
-        } else {
+        if (event.kind == KIND_CALL) {
             event.handler(event.argument);
         }
+        if (event.kind == KIND_ARRIVAL || event.kind == KIND_LOCAL) {
+            arrive(sent.at(event.message));
+        }
+        if (event.kind == KIND_ACKNOWLEDGEMENT || event.kind == KIND_LOCAL) {
+            tell_sender(event.message);
+        }
     }
-    void arrive(uint64_t number)
+    void arrive(const Message &message)
+    {
+        arrived[message.key].push_back(Arrival{message.bytes, message.flow});
+        match(message.key);
+    }
+    void tell_sender(uint64_t number)
     {
         const Message message = sent.at(number);
         sent.erase(number);
-        arrived[message.key].push_back(Arrival{message.bytes, message.flow});
-        tell_sender(message);
-        match(message.key);
-    }
-    static void tell_sender(const Message &message)
-    {
 #if defined(ROCESIM_ASTRA_FLOW_TAGS)
         static_cast<AstraSim::SendPacketEventHandlerData *>(message.argument)->flowTag =
             message.flow;

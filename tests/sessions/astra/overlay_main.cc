@@ -13,10 +13,12 @@ using namespace NetworkAnalytical;
 using namespace NetworkAnalyticalCongestionAware;
 
 static int received = 0;
+static double received_ns = 0;
 
 static void got(void *argument)
 {
-    (void)argument;
+    AstraSim::AstraNetworkAPI *const npu = static_cast<CongestionAwareNetworkApi *>(argument);
+    received_ns = static_cast<double>(npu->sim_get_time().time_val);
     received++;
 }
 
@@ -34,7 +36,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++) {
         npus.push_back(std::make_unique<CongestionAwareNetworkApi>(i));
         npus[i]->sim_send(nullptr, 65536, 0, (i + 1) % count, 0, &request, nullptr, nullptr);
-        npus[i]->sim_recv(nullptr, 65536, 0, (i + count - 1) % count, 0, &request, got, nullptr);
+        npus[i]->sim_recv(nullptr, 65536, 0, (i + count - 1) % count, 0, &request, got,
+                          npus[i].get());
     }
     while (!event_queue->finished()) {
         event_queue->proceed();
@@ -42,6 +45,6 @@ int main(int argc, char **argv)
     const double end_ns = static_cast<double>(npus[0]->sim_get_time().time_val);
     event_queue->add_current_time();
     const double later_ns = static_cast<double>(npus[0]->sim_get_time().time_val);
-    std::printf("%d %.0f %.0f\n", received, end_ns, later_ns - end_ns);
+    std::printf("%d %.0f %.0f\n", received, received_ns, later_ns - end_ns);
     return topology->get_dims_count() != 1 || topology->get_npus_count_per_dim()[0] != count;
 }
