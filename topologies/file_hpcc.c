@@ -202,8 +202,29 @@ static sim_err_t read_values(topo__file_reader_t *reader, topo_file_link_t *link
     return error;
 }
 
+// Skips words that are no numbers behind a link's error rate: forks of ASTRA-sim name the kind of a
+// link there. `noted` says that a note has been printed.
+static void skip_names(topo__file_reader_t *reader, bool *noted)
+{
+    sim_words_t ahead = reader->words;
+    sim_word_t word;
+    sim_plain_t plain;
+    sim_word_t rest;
+    while (sim_words_next_in_line(&ahead, &word) &&
+           !(sim_word_plain(&word, &plain, &rest) && rest.size_bytes == 0)) {
+        if (!*noted) {
+            sim_word_note(&reader->words, &word, reader->note, reader->ctx,
+                          "words behind the error rate of a link are left out, here '%.*s'",
+                          (int)SIM_MIN(word.size_bytes, 40u), word.text);
+        }
+        *noted = true;
+        reader->words = ahead;
+    }
+}
+
 static sim_err_t read_links(topo__file_reader_t *reader, const header_t *header, uint32_t *degree)
 {
+    bool noted = false;
     for (uint64_t i = 0; i < header->links; i++) {
         topo_file_link_t link = {.loss_rate = {0, 1}};
         sim_word_t a;
@@ -221,6 +242,9 @@ static sim_err_t read_links(topo__file_reader_t *reader, const header_t *header,
         }
         if (error != SIM_OK) {
             return error;
+        }
+        if (i + 1 < header->links) {
+            skip_names(reader, &noted);
         }
         degree[link.a]++;
         degree[link.b]++;

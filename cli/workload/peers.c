@@ -22,6 +22,11 @@
 // How a scenario uses a file, or what has its place.
 static const char in_topology[] = "a scenario uses it as topology: {file: {path: FILE}}";
 static const char build_network[] = "rocesim params topology lists the networks that it builds";
+static const char build_dragonfly[] =
+    "topology: {dragonfly: {switches: a, hosts-per-switch: p, global-links: h}} or {slim-fly: {q: q}} "
+    "builds it (rocesim params topology)";
+static const char jobs[] = "it lists jobs and machines without their messages; traffic of kinds "
+                           "training and workload runs jobs";
 static const char write_graph[] =
     "topology.file reads the formats of HPCC's simulator, SimAI and htsim";
 static const char run_hpcc[] = "rocesim hpcc FILE runs it";
@@ -56,13 +61,18 @@ static const struct {
     const char *what;
     const char *use;
 } peers[] = {
+    {{"Link_speed_global_Gbps"}, "a dragonfly or Slim Fly of htsim", build_dragonfly},
+    {{"topology dragonfly", "routers_per_group"}, "a dragonfly of htsim", build_dragonfly},
     {{"\"logical-dims\""}, "a network of ASTRA-sim", build_network},
+    {{"topology: [", "topology_file:"},
+     "a network of ASTRA-sim",
+     "topology.file reads the file of links that it names"},
     {{"npus_count", "topology"}, "a network of ASTRA-sim", build_network},
     {{"\"topology-name\""}, "a network of ASTRA-sim", build_network},
     {{"\"dimensions-count\""}, "a network of ASTRA-sim", build_network},
     {{"scheduling-policy"}, "settings of ASTRA-sim's system", nothing},
     {{"all-reduce-implementation"}, "settings of ASTRA-sim's system", nothing},
-    {{"\"memory-type\""}, "settings of ASTRA-sim's memory", nothing},
+    {{"memory-type\""}, "settings of ASTRA-sim's memory", nothing},
     {{"ENABLE_QCN"}, "a configuration of HPCC's simulator or SimAI", run_hpcc},
     {{"FLOW_FILE", "TOPOLOGY_FILE"}, "a configuration of HPCC's simulator or SimAI", run_hpcc},
     {{"CC_MODE", "PACKET_PAYLOAD_SIZE"}, "a configuration of HPCC's simulator or SimAI", run_hpcc},
@@ -141,7 +151,17 @@ static const struct {
     {{"import msccl"}, "a program in MSCCLang", "expected the XML that it prints"},
     {{"from msccl"}, "a program in MSCCLang", "expected the XML that it prints"},
     {{"\"sketch\"", "\"nnodes\""}, "a sketch of TACCL", "expected the XML that TACCL makes of it"},
+    {{"\"1-Epoch_Duration\""}, "a schedule of TE-CCL", "expected the XML that TE-CCL makes of it"},
     {{"\"TopologyParams\""}, "an input of TE-CCL", "expected the XML that TE-CCL makes of it"},
+    {{"cpu_milli", "memory_mib"}, "a trace of Alibaba's GPU clusters", jobs},
+    {{"instance_sn,role,app_name"}, "a trace of Alibaba's GPU clusters", jobs},
+    {{"gpu_model", "gpu_capacity_num"}, "a trace of Alibaba's GPU clusters", jobs},
+    {{"job_name", "inst_id", "gpu"}, "a trace of Alibaba's GPU clusters", jobs},
+    {{"job_name", "task_name", "plan_gpu"}, "a trace of Alibaba's GPU clusters", jobs},
+    {{"gmt_create", "predict_type"},
+     "a trace of Alibaba's image generation",
+     count_tokens},
+    {{"apiVersion", "kind", "metadata"}, "an object of Kubernetes", nothing},
     {{"scenario:", "grid:"}, "a plan of a sweep", "rocesim sweep FILE runs it"},
     {{"scenario:", "constants:", "points:"},
      "a plan of constants",
@@ -285,6 +305,27 @@ static bool is_traced(sim_words_t words)
     return ids == count;
 }
 
+// Queue lengths of HPCC's simulator: `time: N`, then rows of numbers.
+static bool is_queues(sim_words_t words)
+{
+    sim_word_t word;
+    uint64_t number = 0;
+    return sim_words_in_line(words) == 2 && sim_words_next_in_line(&words, &word) &&
+           word.size_bytes == 5 && memcmp(word.text, "time:", 5) == 0 &&
+           sim_words_next_in_line(&words, &word) &&
+           sim_word_count(&words, &word, "", 0, UINT64_MAX, &number, NULL) == SIM_OK;
+}
+
+// A count, and nothing behind it.
+static bool is_count(sim_words_t words)
+{
+    sim_word_t word;
+    uint64_t number = 0;
+    return sim_words_next(&words, &word) &&
+           sim_word_count(&words, &word, "", 0, UINT32_MAX, &number, NULL) == SIM_OK &&
+           !sim_words_next(&words, &word);
+}
+
 static bool all_there(const char *text, size_t size, const char *const words[WORDS_MAX])
 {
     for (size_t i = 0; i < WORDS_MAX && words[i] != NULL; i++) {
@@ -309,6 +350,10 @@ bool cli_peer_of(const char *text, size_t size_bytes, cli_peer_t *peer)
         {is_tiers, {"a topology of htsim", in_topology, true}},
         {is_fct, {"completion times of HPCC's simulator (fct)", measured, false}},
         {is_routes, {"next hops of switches", "topology.file.routes reads it", false}},
+        {is_queues, {"queue lengths of HPCC's simulator (qlen)", measured, false}},
+        {is_count,
+         {"a count without rows, as an empty list of flows or of traced nodes of HPCC's simulator",
+          "expected as many rows below it", false}},
         {is_traced,
          {"a list of traced nodes of HPCC's simulator",
           "TRACE_FILE of a configuration that rocesim hpcc runs names it", false}},

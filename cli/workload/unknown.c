@@ -20,6 +20,10 @@ static const char unknown_use[] =
     "rocesim does not know the format; docs/formats/peers.md lists those "
     "that it knows";
 
+static const char numbers_use[] =
+    "matrix_file of a kv-matrix reads a matrix of bytes, a row for each rank "
+    "(docs/models/kv-matrix.md)";
+
 // A position in a text whose keys are read one after another.
 typedef struct keys {
     const char *text;
@@ -118,7 +122,7 @@ static bool is_common(const char *key)
 // Returns whether a mapping with a topology is a network of ASTRA-sim or of containerlab.
 static bool is_other_topology(const char *text, size_t size_bytes)
 {
-    static const char *const words[] = {"npus_count", "endpoints:"};
+    static const char *const words[] = {"npus_count", "endpoints:", "topology: ["};
     const size_t size = SIM_MIN(size_bytes, LOOKED_AT_BYTES);
     for (size_t i = 0; i < SIM_COUNT_OF(words); i++) {
         if (cli_has_word(text, size, words[i])) {
@@ -134,7 +138,9 @@ bool cli_is_scenario(const char *name, const char *text, size_t size_bytes)
     size_t count = 0;
     size_t known = 0;
     for (keys_init(&keys, text, size_bytes); next_key(&keys);) {
-        if (strcmp(keys.key, "topology") == 0 || strcmp(keys.key, "traffic") == 0) {
+        // Other programs write JSON with such keys, too: there the other keys count.
+        if (!keys.braces &&
+            (strcmp(keys.key, "topology") == 0 || strcmp(keys.key, "traffic") == 0)) {
             return !is_other_topology(text, size_bytes);
         }
         if (is_common(keys.key)) {
@@ -203,6 +209,19 @@ static char separator_of(const char *line, size_t size)
     return '\0';
 }
 
+// Returns whether a line has nothing but numbers and what separates them.
+static bool is_numeric(const char *line, size_t size)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < size; i++) {
+        digits += isdigit((unsigned char)line[i]) != 0;
+        if (!isdigit((unsigned char)line[i]) && strchr(",;|\t .+-eE", line[i]) == NULL) {
+            return false;
+        }
+    }
+    return digits > 0;
+}
+
 void cli_peer_unknown(const char *text, size_t size_bytes, cli_peer_t *peer)
 {
     const size_t looked = SIM_MIN(size_bytes, LOOKED_AT_BYTES);
@@ -228,6 +247,8 @@ void cli_peer_unknown(const char *text, size_t size_bytes, cli_peer_t *peer)
     } else if (next_key(&keys)) {
         keys_init(&keys, text, looked);
         add_keys(peer, "a mapping", &keys);
+    } else if (is_numeric(line, length)) {
+        *peer = (cli_peer_t){.what = "a table of numbers without names of columns", .use = numbers_use};
     } else if (separator_of(line, length) != '\0' && *line != '#') {
         add_words(peer, "a table with the columns", line, length, separator_of(line, length));
     } else {

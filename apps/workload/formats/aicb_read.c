@@ -190,6 +190,21 @@ static sim_err_t take_key(app__words_t *words, app__aicb_t *aicb, header_t *head
                        "the value of the key before it, up to 1000000");
 }
 
+// Reads DLRM's last bottom layer where it stands without its key in the policy's line, as in
+// ASTRA-sim's first texts. The number of layers has a line of its own there.
+static void take_bottom_layer(app__words_t *words, app__aicb_t *aicb)
+{
+    const bool is_dlrm =
+        aicb->policy == APP__AICB_DLRM || aicb->policy == APP__AICB_DLRM_ENHANCED;
+    app__words_t ahead = *words;
+    uint64_t number = 0;
+    if (is_dlrm && app__words_next(&ahead) && ahead.line == words->line &&
+        app__words_number(&ahead, COUNT_MAX, &number)) {
+        *words = ahead;
+        aicb->bottom_layer = number;
+    }
+}
+
 // Reads the policy, the keys and the number of layers.
 static sim_err_t take_header(app__words_t *words, app__aicb_t *aicb, header_t *header)
 {
@@ -202,6 +217,7 @@ static sim_err_t take_header(app__words_t *words, app__aicb_t *aicb, header_t *h
                                "HYBRID_CUSTOMIZED");
     }
     aicb->policy = policy_of(words);
+    take_bottom_layer(words, aicb);
     while (error == SIM_OK) {
         if (!app__words_next(words)) {
             return app__words_fail(words, "the file ends in its header", "the number of layers");

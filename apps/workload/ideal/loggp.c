@@ -16,6 +16,7 @@ typedef struct event {
     uint32_t rank;   // on which it happens
     uint32_t source; // of a message: its sender; NONE: the operation itself
     uint32_t op;     // of the rank, or of the source
+    uint32_t receive; // posted receive that a message found when it was put back; NONE: unknown
 } event_t;
 
 // A message without a receive.
@@ -204,7 +205,7 @@ static void start_freed(engine_t *engine)
         if (op->type == APP__OP_SEND) {
             time_ps = later(time_ps, rank->send_ps[op->nic]);
         }
-        put(engine, (event_t){time_ps, engine->order++, freed->rank, NONE, freed->op});
+        put(engine, (event_t){time_ps, engine->order++, freed->rank, NONE, freed->op, NONE});
     }
     engine->freed_count = 0;
 }
@@ -256,7 +257,7 @@ static void run_send(engine_t *engine, const event_t *event, const app__op_t *op
                                       ? now_ps + loggp->send_ps + latency_ps
                                       : end_ps + latency_ps + byte_gaps_ps(engine, op, near);
     rank->result->ops[event->op].arrival_ps = arrival_ps;
-    put(engine, (event_t){arrival_ps, engine->order++, peer, event->rank, event->op});
+    put(engine, (event_t){arrival_ps, engine->order++, peer, event->rank, event->op, NONE});
     if (op->size <= loggp->eager_max_bytes) {
         note_end(engine, event->rank, event->op, end_ps);
     }
@@ -373,21 +374,31 @@ static void arrive_atlahs(engine_t *engine, const event_t *event, const app__op_
     const app__loggp_t *const loggp = engine->loggp;
     rank_state_t *const rank = &engine->ranks[event->rank];
     const sim_time_t now_ps = event->time_ps;
-    const size_t at = find_posted(rank, event->source, send->tag);
-    if (at == rank->posted_count) {
-        keep_unexpected(rank, event);
-        return;
+    // Receives are posted behind those that wait, so the first that allows the message stays the
+    // first until another message takes it.
+    const bool known = event->receive != NONE && loggp->ties != APP__TIES_HEAP &&
+                       rank->result->ops[event->receive].end_ps == SIM_TIME_NEVER;
+    size_t at = 0;
+    if (!known) {
+        at = find_posted(rank, event->source, send->tag);
+        if (at == rank->posted_count) {
+            keep_unexpected(rank, event);
+            return;
+        }
     }
-    const app__op_t *const receive = &rank->ops->ops[rank->posted[at]];
+    event_t again = *event;
+    again.receive = known ? event->receive : rank->posted[at];
+    const app__op_t *const receive = &rank->ops->ops[again.receive];
     const sim_time_t free_ps = later(rank->cpu_ps[receive->cpu], rank->receive_ps[receive->nic]);
     if (free_ps > now_ps) {
-        put_back(engine, *event, free_ps);
+        put_back(engine, again, free_ps);
         if (loggp->ties == APP__TIES_HEAP) { // the receive goes behind the others
             const uint32_t op = take_posted(rank, at);
             rank->posted[rank->posted_count++] = op;
         }
         return;
     }
+    at = known ? find_posted(rank, event->source, send->tag) : at;
     const uint32_t op = take_posted(rank, at);
     const sim_time_t nic_ps = now_ps + loggp->gap_ps;
     const sim_time_t end_ps = nic_ps + loggp->recv_ps + overheads_ps(engine, send);

@@ -79,6 +79,17 @@ printf '<graphml></graphml>' | named t.graphml 'GraphML'
 printf 'digraph x { a -> b }' | named t.dot 'Graphviz'
 printf 'version https://git-lfs.github.com/spec/v1\n' | named t.csv 'Git LFS'
 printf 'ZEBRA_PARALLEL\n1\nl\t-1\t5\tNONE\t0\t5\tNONE\t0\t5\tALLREDUCE\t4\t5\n' | named t.txt 'ZEBRA_PARALLEL'
+printf '# Dragonfly\np 2\na 4\nh 2\n\nLink_speed_global_Gbps 400\n' | named t.topo 'htsim: topology: .dragonfly'
+printf '# x\ntopology dragonfly\nrouters_per_group 2\n' | named t.topo 'dragonfly of htsim'
+printf '# x\ntopology: [ Custom ]\ntopology_file: "t.txt"\n' | named t.yml 'ASTRA-sim'
+printf '{"schema_version": 2, "topology": {"kind": "x"}, "hosts": [], "ranks": []}' | named t.json "keys 'schema_version'"
+printf '{"remote-memory-type": "NO"}' | named t.json "ASTRA-sim's memory"
+printf '{\n  "1-Epoch_Duration": 2.5e-07\n}' | named t.json 'TE-CCL'
+printf 'sn,cpu_milli,memory_mib,gpu,model\n' | named t.csv 'Alibaba'
+printf 'apiVersion: v1\nkind: List\nmetadata: {}\n' | named t.yaml 'Kubernetes'
+printf 'time: 2000000000\n0 1 1\n' | named t.txt 'queue lengths of HPCC'
+printf '0\n' | named t.txt 'a count without rows'
+printf '12,8,4\n8,12,4\n' | named t.csv 'table of numbers'
 
 # what is no scenario is named by run, too, and so are rows of other simulators in a list of flows
 printf 'num_ranks 1\nrank 0 {\n}\n' >"$work/t.goal"
@@ -107,6 +118,21 @@ printf 'topology: {file: net.txt}\ntraffic: [{flows: {file: flow.txt}}]\n' | gzi
 passes "1 transfer planned" check "$work/all.yaml"
 head -c 40 "$work/all.yaml" >"$work/cut.yaml"
 refused cut.yaml "gzip and broken" check "$work/cut.yaml"
+
+# forks name the kind of a link behind its error rate
+printf '4 2 3\n2 3\n0 2 100Gbps 1us 0\n1 3 100Gbps 1us 0 wan\n2 3 100Gbps 1us 0 wan\n' >"$work/net.txt"
+printf 'topology: {file: net.txt}\ntraffic: [{flows: {list: [host0 host1 1KB 0us]}}]\n' >"$work/wan.yaml"
+passes "left out, here 'wan'" check "$work/wan.yaml"
+
+# 2000 messages that arrive at a rank at once are described in a moment
+{
+    printf 'num_ranks 2001\nrank 0 {\n'
+    for r in $(seq 2000); do echo "l$r: recv 500000b from $r tag 0"; done
+    printf '}\n'
+    for r in $(seq 2000); do printf 'rank %d {\nl: send 500000b to 0 tag 0\n}\n' "$r"; done
+} >"$work/incast.goal"
+within 20 "$ROCESIM" check "$work/incast.goal" >"$work/said" 2>&1 && grep -q '^  estimate' "$work/said" ||
+    fail "an incast of 2000: $(cat "$work/said")"
 
 printf '\x28\xb5\x2f\xfdaaaa' >"$work/c.pcap.zst"
 pcap() { # LINK-TYPE as two digits of hexadecimal
