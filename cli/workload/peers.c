@@ -23,8 +23,8 @@
 static const char in_topology[] = "a scenario uses it as topology: {file: {path: FILE}}";
 static const char build_network[] = "rocesim params topology lists the networks that it builds";
 static const char build_dragonfly[] =
-    "topology: {dragonfly: {switches: a, hosts-per-switch: p, global-links: h}} or {slim-fly: {q: q}} "
-    "builds it (rocesim params topology)";
+    "topology: {dragonfly: {switches: a, hosts-per-switch: p, global-links: h}} or "
+    "{slim-fly: {q: q}} builds it (rocesim params topology)";
 static const char jobs[] = "it lists jobs and machines without their messages; traffic of kinds "
                            "training and workload runs jobs";
 static const char write_graph[] =

@@ -49,10 +49,9 @@ static bool waits_long(const explain_flow_t *flow, double share)
 typedef struct again {
     double lost_ps;
     uint64_t packets;
-    uint64_t reordered; // packets that arrived behind later ones
-    uint64_t timeouts;  // of the NICs that sent
-    uint64_t refused;   // packets that receivers got ahead of the expected one
-    uint64_t losses;    // of data and answers, anywhere
+    uint64_t early;    // packets that arrived out of order, without retransmissions
+    uint64_t timeouts; // of the NICs that sent
+    uint64_t losses;   // of data and answers, anywhere
     uint32_t flows;
 } again_t;
 
@@ -69,13 +68,16 @@ static again_t sum_again(const explain_t *explain, const bool *claimed)
         if (!claimed[f] && sends_again(flow)) {
             again.lost_ps += flow->excess_ps;
             again.packets += flow->retransmitted;
-            again.reordered += flow->reordered;
+            again.early += flow->reordered;
             again.flows++;
         }
     }
+    // Go-back-N also refuses the packets behind a lost one, so that this count stands only where
+    // the run did not measure reordering.
+    const bool measured = json_object_get(explain->summary, "reordering") != NULL;
     for (size_t i = 0; i < explain->world->nic_count; i++) {
         again.timeouts += explain->nics[i].timeouts;
-        again.refused += explain->nics[i].out_of_sequence;
+        again.early += measured ? 0 : explain->nics[i].out_of_sequence;
     }
     const json_t *const packets = json_object_get(explain->summary, "packets");
     again.losses = (uint64_t)json_integer_value(json_object_get(packets, "dropped")) +
@@ -141,7 +143,7 @@ static void tell_reordering(explain_t *explain, const again_t *again, bool *clai
     finding->sentence =
         sim_format("reordering: %s, and %s takes packets out of order for losses: %" PRIu64
                    " packets arrived behind later ones, and %" PRIu64 " were sent again",
-                   who, transport, SIM_MAX(again->reordered, again->refused), again->packets);
+                   who, transport, again->early, again->packets);
     cli__explain_evidence(
         finding, sim_format("%" PRIu64 " packet%s lost; out_of_sequence of nics.csv counts "
                             "what receivers refused",
@@ -284,11 +286,10 @@ static void find_again(explain_t *explain, bool *claimed)
         return;
     }
     const bool lossless = (double)again.losses <= FEW_LOSSES * (double)again.packets;
-    const uint64_t early = SIM_MAX(again.reordered, again.refused);
     if (lossless && again.timeouts > 0 && again.losses < again.timeouts &&
-        early <= again.timeouts) {
+        again.early <= again.timeouts) {
         tell_short_timeout(explain, &again, claimed);
-    } else if (lossless && early > again.losses) {
+    } else if (lossless && again.early > again.losses) {
         tell_reordering(explain, &again, claimed);
     } else {
         tell_retransmission(explain, &again, claimed);

@@ -47,6 +47,13 @@ plant window hosts "$far" 'nic: {transport: irn, window: 24KB}' 'traffic: [{perm
 plant read-credit hosts "$wide" 'nic: {max-rd-atomic: 1}' \
     'traffic: [{permutation: {bytes: 8KB, messages: 40, verb: read, stride: 4}}]'
 plant queue-depth hosts "$wide" 'traffic: [{permutation: {bytes: 16KB, messages: 40, depth: 1, stride: 4}}]'
+# The same of perftest, which has no rows in flows.csv.
+plant read-credit host1 "$wide" 'nic: {max-rd-atomic: 1}' \
+    'traffic: [{perftest: {test: ib_read_bw, from: host1, to: host9, size: 8KB, iterations: 300}}]'
+plant queue-depth host2 "$star" \
+    'traffic: [{perftest: {test: ib_send_bw, from: host2, to: host5, size: 2KB, tx-depth: 1, iterations: 300}}]'
+plant window host0 "$far" 'nic: {window: 24KB}' \
+    'traffic: [{perftest: {from: host0, to: host3, size: 1MB, iterations: 10}}]'
 
 # Congestion control by marks: thresholds, CNPs, senders that do not react.
 plant ecn-thresholds leaf2 "$wide" 'nodes: {leaf2: {switch: {ecn: {kmin: 5KB, kmax: 10KB, pmax: 1}}}}' \
@@ -76,6 +83,11 @@ plant reordering 'leaf1--host5' "$wide" \
 plant short-timeout hosts "$far" 'nic: {timeout: 3, congestion-control: none}' \
     'traffic: [{flows: {list: [host0 host1 2MB 0us, host2 host3 1MB 0us]}}]'
 plant short-timeout host2 "$wide" 'link: {delay: 5us}' 'nodes: {host2: {nic: {timeout: 1}}}' "$shift"
+# Go-back-N refuses the packets behind a lost one, which is no reordering.
+plant incast 'leaf2->host10' "seed: 5362" 'topology: {leaf-spine: {leaves: 4, spines: 4, hosts-per-leaf: 4,
+    host-rate: 400Gbps, fabric-rate: 400Gbps, delay: 1us}}' 'nic: {congestion-control: swift}' \
+    'switch: {buffer: 200KB, pfc: {enabled: false}}' 'traffic: [{flows: {list: [host3 host10 1MB 0us,
+    host6 host10 1MB 0us, host4 host10 1MB 0us, host0 host10 1MB 0us]}}]'
 plant small-buffer leaf1 'seed: 3' "$even" 'switch: {pfc: {enabled: false}}' 'nic: {timeout: 8}' \
     'nodes: {leaf1: {switch: {buffer: 60KB}}}' 'traffic: [{permutation: {bytes: 1MB, stride: 4}},
     {incast: {to: host5, senders: 3, bytes: 1MB}}]'
@@ -140,6 +152,7 @@ done
 healthy healthy "$tree" "$uec" "$trim" 'traffic: [{permutation: {bytes: 500KB, stride: 4}}]'
 healthy healthy "$wide" 'nic: {congestion-control: hpcc}' "$shift"
 healthy healthy "$wide" "$shift"
+healthy '*' "$star" 'traffic: [{perftest: {from: host0, to: host3, size: 64KB, iterations: 100}}]'
 healthy '*' "$star" 'traffic: [{collective: {bytes: 2MiB}}]'
 healthy fair-shares "$star" 'traffic: [{all-to-all: {bytes: 100KB}}]'
 healthy '*' "$star" 'traffic: [{training: {model: gpt-13b, layers: 2, hidden: 512, heads: 8, vocab: 1024,

@@ -79,10 +79,10 @@ printf '<graphml></graphml>' | named t.graphml 'GraphML'
 printf 'digraph x { a -> b }' | named t.dot 'Graphviz'
 printf 'version https://git-lfs.github.com/spec/v1\n' | named t.csv 'Git LFS'
 printf 'ZEBRA_PARALLEL\n1\nl\t-1\t5\tNONE\t0\t5\tNONE\t0\t5\tALLREDUCE\t4\t5\n' | named t.txt 'ZEBRA_PARALLEL'
-printf '# Dragonfly\np 2\na 4\nh 2\n\nLink_speed_global_Gbps 400\n' | named t.topo 'htsim: topology: .dragonfly'
+printf '# Dragonfly\np 2\na 4\nh 2\n\nLink_speed_global_Gbps 400\n' | named t.topo 'htsim.*dragonfly:'
 printf '# x\ntopology dragonfly\nrouters_per_group 2\n' | named t.topo 'dragonfly of htsim'
 printf '# x\ntopology: [ Custom ]\ntopology_file: "t.txt"\n' | named t.yml 'ASTRA-sim'
-printf '{"schema_version": 2, "topology": {"kind": "x"}, "hosts": [], "ranks": []}' | named t.json "keys 'schema_version'"
+printf '{"schema_version": 2, "topology": {"kind": "x"}, "hosts": []}' | named t.json "keys 'schema_version'"
 printf '{"remote-memory-type": "NO"}' | named t.json "ASTRA-sim's memory"
 printf '{\n  "1-Epoch_Duration": 2.5e-07\n}' | named t.json 'TE-CCL'
 printf 'sn,cpu_milli,memory_mib,gpu,model\n' | named t.csv 'Alibaba'
