@@ -50,8 +50,8 @@ plant queue-depth hosts "$wide" 'traffic: [{permutation: {bytes: 16KB, messages:
 # The same of perftest, which has no rows in flows.csv.
 plant read-credit host1 "$wide" 'nic: {max-rd-atomic: 1}' \
     'traffic: [{perftest: {test: ib_read_bw, from: host1, to: host9, size: 8KB, iterations: 300}}]'
-plant queue-depth host2 "$star" \
-    'traffic: [{perftest: {test: ib_send_bw, from: host2, to: host5, size: 2KB, tx-depth: 1, iterations: 300}}]'
+plant queue-depth host2 "$star" 'traffic: [{perftest: {test: ib_send_bw, from: host2, to: host5, size: 2KB,
+    tx-depth: 1, iterations: 300}}]'
 plant window host0 "$far" 'nic: {window: 24KB}' \
     'traffic: [{perftest: {from: host0, to: host3, size: 1MB, iterations: 10}}]'
 
