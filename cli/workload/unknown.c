@@ -248,8 +248,8 @@ void cli_peer_unknown(const char *text, size_t size_bytes, cli_peer_t *peer)
         keys_init(&keys, text, looked);
         add_keys(peer, "a mapping", &keys);
     } else if (is_numeric(line, length)) {
-        *peer = (cli_peer_t){.what = "a table of numbers without names of columns",
-                             .use = numbers_use};
+        *peer =
+            (cli_peer_t){.what = "a table of numbers without names of columns", .use = numbers_use};
     } else if (separator_of(line, length) != '\0' && *line != '#') {
         add_words(peer, "a table with the columns", line, length, separator_of(line, length));
     } else {
