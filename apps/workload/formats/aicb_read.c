@@ -194,8 +194,7 @@ static sim_err_t take_key(app__words_t *words, app__aicb_t *aicb, header_t *head
 // ASTRA-sim's first texts. The number of layers has a line of its own there.
 static void take_bottom_layer(app__words_t *words, app__aicb_t *aicb)
 {
-    const bool is_dlrm =
-        aicb->policy == APP__AICB_DLRM || aicb->policy == APP__AICB_DLRM_ENHANCED;
+    const bool is_dlrm = aicb->policy == APP__AICB_DLRM || aicb->policy == APP__AICB_DLRM_ENHANCED;
     app__words_t ahead = *words;
     uint64_t number = 0;
     if (is_dlrm && app__words_next(&ahead) && ahead.line == words->line &&

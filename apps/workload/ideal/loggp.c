@@ -12,10 +12,10 @@
 
 typedef struct event {
     sim_time_t time_ps;
-    uint64_t order;  // among events of one time
-    uint32_t rank;   // on which it happens
-    uint32_t source; // of a message: its sender; NONE: the operation itself
-    uint32_t op;     // of the rank, or of the source
+    uint64_t order;   // among events of one time
+    uint32_t rank;    // on which it happens
+    uint32_t source;  // of a message: its sender; NONE: the operation itself
+    uint32_t op;      // of the rank, or of the source
     uint32_t receive; // posted receive that a message found when it was put back; NONE: unknown
 } event_t;
 

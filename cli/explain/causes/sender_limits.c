@@ -284,8 +284,8 @@ static bool perftest_flow(const explain_t *explain, const world_traffic_t *traff
         .end_ps = (sim_time_t)(messages / mpps * SIM_PS_PER_US),
         .ended = true,
     };
-    flow->ideal_ps = (sim_time_t)((double)flow->bytes * (double)qps * 8e12 /
-                                  (double)line_bps(explain, flow));
+    flow->ideal_ps =
+        (sim_time_t)((double)flow->bytes * (double)qps * 8e12 / (double)line_bps(explain, flow));
     return moves && bytes > 0;
 }
 
