@@ -63,11 +63,12 @@ same(changed(text, remove_value(text, ["switch", "pfc", "alpha"])), text.replace
 same(changed(text, remove_value(text, ["switch", "pfc", "priorities"])), text.replace("priorities: [3], ", ""), "the first of {} taken out");
 same(changed(text, remove_value(text, ["traffic", 0])), text.replace(/ {2}- poisson.*\n/, ""), "an entry of a list taken out");
 
-// A large network is folded: hosts of one switch stand as one, and each keeps its links.
-const many = Array.from({ length: 4000 }, (_, index) => `host${index}`);
-const star = { nodes: [...many.map((name) => ({ name, kind: "host" })), { name: "switch0", kind: "switch" }], links: many.map((a) => ({ a, b: "switch0" })) };
-const folded = lay_out(star);
-same([folded.nodes.map((node) => node.name), folded.bundles.map((bundle) => bundle.links.length)], [["host0 … host3999 (4000)", "switch0"], [4000]], "a star of 4000 hosts");
+// A large network that the server has folded: each fold stands alone, in its tier, and keeps its number of links.
+const pods = ["agg0 … agg3 (40)", "agg4 … agg7 (40)"].map((name, index) => ({ name, kind: "host", tier: 0, fold: `${index}`, in: "", hosts: 32, switches: 8 }));
+const cores = { name: "core0 … core3 (4)", kind: "switch", tier: 3, fold: "2", in: "", hosts: 0, switches: 4 };
+const folded = lay_out({ folded: true, nodes: [...pods, cores], links: pods.map((pod) => ({ a: pod.name, b: cores.name, a_port: "", b_port: "", count: 16 })) });
+same(folded.nodes.map((node) => [node.tier, node.links]), [[0, 16], [0, 16], [1, 32]], "tiers and links of folds");
+same(folded.nodes[1].x - folded.nodes[0].x >= 30, true, "folds stand apart");
 
 // Places, | is the cursor.
 const place = (marked) => {

@@ -103,6 +103,11 @@ grep -q '"errors":\[\].*"hosts":8,.*"transfers":7,' "$work/answer" || fail "esti
 expect 200 POST topology '{"library":"quickstart"}'
 grep -q '"name":"switch0"\|"name": "switch0"' "$work/answer" || fail "topology: $(head -c 300 "$work/answer")"
 expect 422 POST topology '{"yaml":"topology: {star: {hosts: x}}"}'
+tree='topology: {fat-tree: {k: 32}}\ntraffic: [{permutation: {hosts: \"*\", bytes: 1KB}}]\n'
+expect 200 POST topology "{\"yaml\":\"$tree\"}"
+grep -q '"name":"agg16 … agg31 (288)"' "$work/answer" || fail "a large topology: $(head -c 300 "$work/answer")"
+expect 200 POST topology "{\"yaml\":\"$tree\",\"open\":\"1\",\"find\":\"host8191\"}"
+grep -q '"name":"edge16 (17)".*"name":"host8191"' "$work/answer" || fail "open folds: $(head -c 300 "$work/answer")"
 expect 200 GET parameters
 grep -q 'nic.mtu' "$work/answer" || fail "parameters"
 expect 200 GET schema

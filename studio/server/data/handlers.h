@@ -7,6 +7,7 @@
 #include "studio/server/data/query/query.h"
 #include "studio/server/data/query/scan.h"
 #include "studio/server/http/route.h"
+#include "studio/server/network/network.h"
 #include "studio/server/runs/runs.h"
 
 // Finds the run {run} of the path, which must have results. Otherwise answers, sets *status and
@@ -33,6 +34,8 @@ int studio__data_answer(studio_response_t *response, studio_out_t *out);
 double studio__data_real(const studio_request_t *request, const char *name);
 // reads a JSON file; NULL: there is none
 json_t *studio__data_file(const char *folder, const char *name);
+// Opens the network of a run, which the caller finishes; false: the run has none.
+SIM_MUST_CHECK bool studio__data_network(const studio_source_t *source, studio_network_t *network);
 
 int studio_handle_import(studio_request_t *request, studio_response_t *response);
 int studio_handle_import_again(studio_request_t *request, studio_response_t *response);

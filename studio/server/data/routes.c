@@ -19,6 +19,7 @@
     }
 #define BODY_TEXT QUERY("body", "string", "the JSON body, for links")
 #define RUNS BODY("runs", "array", true, "numbers of runs")
+#define FOLDS QUERY("open", "string", "of a large network: paths of the folds to open, separated by commas"), QUERY("find", "string", "of a large network: the name of a node whose folds are opened")
 #define RANGE                                                        \
     QUERY("from_ns", "number", "begin of the range of time, in ns"), \
         QUERY("to_ns", "number", "end of the range of time, in ns")
@@ -90,7 +91,9 @@ static const studio_parameter_t series_parameters[] = {
     QUERY("rate", "integer", "1: returns the growth per second, for counters"), END};
 static const studio_parameter_t map_parameters[] = {
     RUN, QUERY("metric", "string", "utilisation, queue, pause or drops"), RANGE,
-    QUERY("at_ns", "number", "one moment in ns, instead of a range"), QUERY("frames", "integer", "number of frames that the time is divided into"), END};
+    QUERY("at_ns", "number", "one moment in ns, instead of a range"), QUERY("frames", "integer", "number of frames that the time is divided into; a large network has fewer"), FOLDS, END};
+static const studio_parameter_t topology_parameters[] = {
+    RUN, FOLDS, QUERY("table", "string", "hops or packets: of a large network, only the links that this table names"), END};
 static const studio_parameter_t packets_parameters[] = {
     RUN, {"file", STUDIO_IN_PATH, "string", true, "name of the capture"},
     QUERY("filter", "string", "filter in libpcap's language, which may name the run's hosts"),
@@ -131,8 +134,9 @@ const studio_route_t studio_data_routes[] = {
     {"POST", "/api/v1/runs/{run}/import", STUDIO_ROLE_USER, "Imports a run of the user again", run_only, NULL, "as GET", studio_handle_import_again, 0},
     {"GET", "/api/v1/runs/{run}/summary", V, "Describes a run in words and numbers", run_only, NULL,
      "{summary, manifest, words, tables}", studio_handle_summary, 0},
-    {"GET", "/api/v1/runs/{run}/topology", V, "Returns nodes, ports and links, with positions for drawing", run_only, NULL,
-     "topology.json and {layout}", studio_handle_topology, 0},
+    {"GET", "/api/v1/runs/{run}/topology", V, "Returns nodes, ports and links", topology_parameters, NULL,
+     "topology.json; from 3001 nodes on {nodes: [{name, kind, tier, hosts, switches, in, fold?}], links: [{..., count}], folded}",
+     studio_handle_topology, 0},
     {"GET", "/api/v1/runs/{run}/tables", V, "Lists the tables, metrics and captures of a run", run_only, NULL,
      "{tables, metrics, captures}", studio_handle_tables, 0},
     {"POST", "/api/v1/query", V, "Returns the rows of a table that match a filter", query_parameters, NULL,

@@ -7,6 +7,7 @@
 #include "studio/server/library/place.h"
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/library/study_check.h"
+#include "studio/server/network/network.h"
 #include "studio/server/process/confine.h"
 
 #include "results/topology_json.h"
@@ -26,7 +27,6 @@
 #define WARNINGS_MAX 200u
 #define SETTINGS_MAX 256u
 #define INPUT_BYTES_MAX ((size_t)64 << 20) // the scenario and the settings of all runs
-#define NODES_MAX 100000u                  // largest topology that the page draws
 
 // -- errors: "-:LINE:COLUMN: what is wrong", of settings "--set PATH=VALUE: what is wrong", and of
 // other files with their names
@@ -183,9 +183,11 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
 typedef struct input {
     char *yaml; // with a zero behind it
     size_t size;
-    json_t *runs;                             // lists of settings; NULL: one run without any
-    char *folder;                             // the setting of the folder where file names start
-    int status;                               // /proc/self/status
+    json_t *runs;     // lists of settings; NULL: one run without any
+    char *folder;     // the setting of the folder where file names start
+    const char *open; // folds of the network that are opened
+    const char *find; // the name of a node whose folds are opened; NULL: none
+    int status;       // /proc/self/status
     world_override_t overrides[SETTINGS_MAX]; // of the run that is being checked
     size_t count;
 } input_t;
@@ -251,11 +253,16 @@ static int answer_error(const input_t *input, const world_error_t *error)
     return 0;
 }
 
-static int answer_topology(const world_t *world)
+static int answer_topology(const world_t *world, const input_t *input)
 {
-    if (net_node_count(world->net) > NODES_MAX) {
-        print_json(json_pack("{s:[{s:s}], s:[]}", "errors", "message",
-                             "the network has more nodes than the page can draw", "warnings"));
+    if (studio_network_is_large(net_node_count(world->net))) {
+        studio_network_t network;
+        studio_drawing_t drawing;
+        studio_network_of_net(world->net, &network);
+        studio_drawing_init(&drawing, &network, input->open, input->find);
+        print_json(json_incref(drawing.json));
+        studio_drawing_fini(&drawing);
+        studio_network_fini(&network);
         return 0;
     }
     (void)fflush(stdout);
@@ -302,7 +309,7 @@ static int build_and_answer(bool topology, const input_t *input, bool *good)
                             &error) != SIM_OK) {
         status = answer_error(input, &error);
     } else {
-        status = topology ? answer_topology(world) : answer_check(world, input->status);
+        status = topology ? answer_topology(world, input) : answer_check(world, input->status);
         *good = true;
     }
     world_destroy(world);
@@ -395,7 +402,7 @@ int studio_check_main(const char *const *arguments)
     if (arguments[0] != NULL && strcmp(arguments[0], "study") == 0) {
         return studio_study_check_main(arguments + 1);
     }
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 6; i++) {
         if (arguments[i] == NULL) {
             return 2;
         }
@@ -408,7 +415,9 @@ int studio_check_main(const char *const *arguments)
         .file_bytes = 0,
         .cpu_s = CPU_S,
     };
-    input_t input = {.status = open("/proc/self/status", O_RDONLY | O_CLOEXEC)};
+    input_t input = {.status = open("/proc/self/status", O_RDONLY | O_CLOEXEC),
+                     .open = arguments[4],
+                     .find = arguments[5][0] == '\0' ? NULL : arguments[5]};
     if (chdir("/") != 0 || !studio_confine(&confine)) {
         return 1;
     }

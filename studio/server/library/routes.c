@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#define FOLDS_BYTES_MAX 65536u // of the paths of opened folds
+
 static json_t *entry_json(const studio__entry_t *entry)
 {
     const char *const slash = strrchr(entry->name, '/');
@@ -88,8 +90,8 @@ static int post_check(studio_request_t *request, studio_response_t *response)
     if (status != 0) {
         return status;
     }
-    json_t *const checked =
-        studio_check(studio, studio_request_user(request), STUDIO_CHECK_ALL, yaml, runs, &place);
+    json_t *const checked = studio_check(studio, studio_request_user(request), STUDIO_CHECK_ALL,
+                                         yaml, runs, &place, NULL);
     (void)json_object_set_new(checked, "limits",
                               json_pack("{s:I, s:I, s:I, s:I}", "wall_s",
                                         (json_int_t)studio->options.run_s_max, "memory_bytes",
@@ -110,8 +112,10 @@ static int post_topology(studio_request_t *request, studio_response_t *response)
     if (status != 0) {
         return status;
     }
+    const studio_check_folds_t folds = {.open = studio_body_text(request, "open", FOLDS_BYTES_MAX),
+                                        .find = studio_body_text(request, "find", FOLDS_BYTES_MAX)};
     json_t *const topology = studio_check(studio, studio_request_user(request),
-                                          STUDIO_CHECK_TOPOLOGY, yaml, runs, &place);
+                                          STUDIO_CHECK_TOPOLOGY, yaml, runs, &place, &folds);
     const bool good = json_array_size(json_object_get(topology, "errors")) == 0;
     json_decref(runs);
     return studio_response_json(response, good ? 200 : 422, topology);
@@ -159,6 +163,8 @@ static const studio_parameter_t check_parameters[] = {
     {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario: [\"path=value\"...]"},
     {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder, then in the user's own files"},
     {"folder", STUDIO_IN_BODY, "string", false, "folder of the user's own files where relative file names start; without library and folder: all of them"},
+    {"open", STUDIO_IN_BODY, "string", false, "of a large topology: paths of the folds to open, separated by commas"},
+    {"find", STUDIO_IN_BODY, "string", false, "of a large topology: the name of a node whose folds are opened"},
     {0},
 };
 static const studio_parameter_t file_check_parameters[] = {
@@ -178,7 +184,7 @@ const studio_route_t studio_library_routes[] = {
      "{path, kind, good, text}; kind: scenario, workload, capture or other; good is null for kinds that it does not check",
      post_file_check, 4096},
     {"POST", "/api/v1/topology", STUDIO_ROLE_VIEWER, "Returns the network that a scenario builds", check_parameters, NULL,
-     "{nodes, interfaces, links}, as topology.json; 422 {errors}", post_topology, (size_t)1 << 20},
+     "{nodes, interfaces, links}, as topology.json; from 3001 nodes on {nodes: [{name, kind, tier, hosts, switches, in, fold?}], links: [{..., count}], folded}; 422 {errors}", post_topology, (size_t)1 << 20},
     {"GET", "/api/v1/parameters", STUDIO_ROLE_VIEWER, "Lists all attributes: type, unit, range, default, help", NULL,
      NULL, "{parameters: [...]}, as `rocesim params --json`", get_parameters, 0},
     {"GET", "/api/v1/schema", STUDIO_ROLE_VIEWER, "Returns attributes, columns, and fields of the summary", NULL, NULL,

@@ -17,7 +17,7 @@
 
 // The child has a limit of processor time; this limit ends one that does not get any.
 #define WALL_MS INT64_C(600000)
-#define ANSWER_BYTES_MAX ((size_t)64 << 20) // fits the topology of a large network
+#define ANSWER_BYTES_MAX ((size_t)64 << 20)
 
 // A check takes memory and a processor, so few run at once and others wait. The limits per user
 // keep one who asks again and again from blocking the others.
@@ -217,7 +217,8 @@ int studio__check_run(studio_library_t *library, int64_t user, const char *const
 }
 
 json_t *studio_check(studio_t *studio, const studio_user_t *user, studio_check_what_t what,
-                     const char *yaml, const json_t *runs, const studio_place_t *place)
+                     const char *yaml, const json_t *runs, const studio_place_t *place,
+                     const studio_check_folds_t *folds)
 {
     char *const readable = realpath(studio->options.scenarios, NULL);
     char *const own = studio_files_folder(studio, user->name, "");
@@ -229,6 +230,8 @@ json_t *studio_check(studio_t *studio, const studio_user_t *user, studio_check_w
                                 readable == NULL ? "" : readable,
                                 files == NULL ? "" : files,
                                 start,
+                                folds == NULL || folds->open == NULL ? "" : folds->open,
+                                folds == NULL || folds->find == NULL ? "" : folds->find,
                                 NULL};
     // The scenario, a zero byte, the settings of each run.
     char *const settings = json_dumps(runs, JSON_COMPACT);

@@ -285,7 +285,7 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
 static int check(studio_t *studio, studio_response_t *response, const order_t *order)
 {
     json_t *const checked = studio_check(studio, order->user, STUDIO_CHECK_ALL, order->yaml,
-                                         order->runs, &order->place);
+                                         order->runs, &order->place, NULL);
     const json_t *const error = json_array_get(json_object_get(checked, "errors"), 0);
     int status = 0;
     if (json_object_get(checked, "busy") != NULL) {

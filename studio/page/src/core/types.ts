@@ -210,6 +210,12 @@ export interface CheckAnswer {
 export interface TopologyNode {
     name: string;
     kind: "host" | "switch";
+    // Of a large network, which the server folds:
+    tier?: number;
+    hosts?: number;
+    switches?: number;
+    in?: string; // path of the open fold that contains it; "": of none
+    fold?: string; // its path, if it is a fold
 }
 
 export interface TopologyLink {
@@ -219,13 +225,16 @@ export interface TopologyLink {
     b_port: string;
     rate_bps: number;
     delay_ps: number;
+    count?: number; // of the links that it stands for
 }
 
 export interface Topology {
     nodes: TopologyNode[];
     links: TopologyLink[];
-    layout?: Record<string, { x: number; y: number; layer: number }>;
-    left_out?: number;
+    folded?: boolean;
+    hosts?: number; // of a folded network, as the two below: in all
+    switches?: number;
+    all_links?: number;
 }
 
 export interface Column {

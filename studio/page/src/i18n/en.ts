@@ -299,7 +299,9 @@ export const en = {
         links: (n: number) => plural(n, "link"),
         label: (hosts: number, switches: number, links: number) =>
             `${plural(hosts, "host")}, ${plural(switches, "switch", "switches")}, ${plural(links, "link")}`,
-        left_out: (n: number) => `${plural(n, "node")} not drawn`,
+        open: "Open",
+        close: "Fold",
+        open_hint: "double-click: open",
     },
     runs: {
         title: "Runs",

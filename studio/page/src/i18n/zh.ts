@@ -294,7 +294,9 @@ export const zh: Dictionary = {
         switch: "交换机",
         links: (n) => `${n_of(n)} 条链路`,
         label: (hosts, switches, links) => `${n_of(hosts)} 台主机，${n_of(switches)} 台交换机，${n_of(links)} 条链路`,
-        left_out: (n) => `${n_of(n)} 个节点未画出`,
+        open: "展开",
+        close: "折叠",
+        open_hint: "双击展开",
     },
     runs: {
         title: "运行",

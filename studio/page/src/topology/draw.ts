@@ -4,8 +4,8 @@ import { h, on_resize, type Scope } from "../core/dom";
 import { bits_per_second, nanoseconds } from "../core/format";
 import type { Topology } from "../core/types";
 import { t } from "../i18n/text";
-import { button } from "../ui/parts";
-import { lay_out, type Layout } from "./layout";
+import { button, problem_text, toast } from "../ui/parts";
+import { count_links, lay_out, type Layout } from "./layout";
 import { MovingPainter, type Moving } from "./moving";
 import { paint, under, worst, type Heat, type Picked, type Viewport } from "./paint";
 
@@ -13,6 +13,14 @@ export interface MapOptions {
     height: string;
     scale_most?: number; // of a small network that is fitted into the room
     pick?: (picked: Picked) => void;
+    // Asks for the network; of a large one, with the folds at these paths opened, and those of a node.
+    ask?: (folds: Folds) => Promise<Topology>;
+    changed?: () => void; // a fold was opened or closed
+}
+
+export interface Folds {
+    open?: string;
+    find?: string;
 }
 
 const margin = 44;
@@ -40,6 +48,10 @@ export class TopologyMap {
     private moving: Moving | null = null;
     private moving_painter: MovingPainter | null = null;
     private chosen: Picked = null;
+    private folded = false;
+    private open = new Set<string>(); // paths of open folds
+    private label = "";
+    private readonly fold_button = button("", () => void this.toggle(), { small: true });
     private dragging: { x: number; y: number; moved: boolean } | null = null;
     private frame = 0;
 
@@ -65,13 +77,57 @@ export class TopologyMap {
         return this.chosen;
     }
 
+    folds(): Folds {
+        return { open: [...this.open].join(",") };
+    }
+
+    names(most: number): string[] {
+        return this.layout?.nodes.slice(0, most).map((node) => node.name) ?? [];
+    }
+
+    // Says what the network consists of.
+    text(): string {
+        return this.label;
+    }
+
+    // Asks for the network with the folds that are open, and shows it.
+    async load(find = ""): Promise<void> {
+        this.show(await this.options.ask!({ ...this.folds(), find }));
+    }
+
+    // Opens the fold that was picked, or folds what surrounds the node that was picked.
+    private async toggle(): Promise<void> {
+        const node = this.chosen && "node" in this.chosen ? this.chosen.node : null;
+        if (node?.fold) {
+            this.open.add(node.fold);
+        } else if (node?.in) {
+            const closed = [...this.open].filter((path) => path === node.in || path.startsWith(`${node.in}.`));
+            for (const path of closed) {
+                this.open.delete(path);
+            }
+        } else {
+            return;
+        }
+        try {
+            await this.load();
+            this.options.changed?.();
+        } catch (error) {
+            toast(problem_text(error), { bad: true });
+        }
+    }
+
     show(topology: Topology): void {
         this.layout = lay_out(topology);
         this.moving_painter = new MovingPainter(this.layout);
-        this.chosen = null;
-        const hosts = topology.nodes.filter((node) => node.kind === "host").length;
-        const label = t().map.label(hosts, topology.nodes.length - hosts, topology.links.length);
-        this.canvas.setAttribute("aria-label", label);
+        this.folded = topology.folded === true;
+        const paths = topology.nodes.map((node) => node.in?.split(".") ?? []);
+        this.open = new Set(paths.flatMap((path) => path.map((_, end) => path.slice(0, end + 1).join("."))));
+        this.open.delete("");
+        const hosts = topology.hosts ?? topology.nodes.filter((node) => node.kind === "host").length;
+        const switches = topology.switches ?? topology.nodes.length - hosts;
+        this.label = t().map.label(hosts, switches, topology.all_links ?? topology.links.length);
+        this.canvas.setAttribute("aria-label", this.label);
+        this.choose(null);
         this.fit();
         this.draw();
     }
@@ -86,8 +142,12 @@ export class TopologyMap {
         this.draw();
     }
 
-    // Picks the node of this name; returns false if there is none.
-    find(name: string): boolean {
+    // Picks the node of this name, and opens the folds around it; returns false if there is none.
+    async find(name: string): Promise<boolean> {
+        if (this.folded && !this.layout?.by_name.has(name)) {
+            await this.load(name);
+            this.options.changed?.();
+        }
         const index = this.layout?.by_name.get(name);
         if (!this.layout || index === undefined) {
             return false;
@@ -104,6 +164,7 @@ export class TopologyMap {
         return h(
             "div",
             { class: "map-tools" },
+            this.fold_button,
             button("+", () => this.zoom(1.4), { small: true, label: t().map.zoom_in }),
             button("−", () => this.zoom(1 / 1.4), { small: true, label: t().map.zoom_out }),
             button("", show_all, { small: true, icon: "fit", label: t().map.fit }),
@@ -112,6 +173,9 @@ export class TopologyMap {
 
     private choose(picked: Picked): void {
         this.chosen = picked;
+        const node = picked && "node" in picked ? picked.node : null;
+        this.fold_button.textContent = node?.fold ? t().map.open : t().map.close;
+        this.fold_button.hidden = !node?.fold && !node?.in;
         this.options.pick?.(picked);
         this.draw();
     }
@@ -179,12 +243,16 @@ export class TopologyMap {
             return [];
         }
         if ("node" in what) {
-            const kind = what.node.kind === "host" ? t().map.host : t().map.switch;
-            return [`${what.node.name} · ${kind}, ${t().map.links(what.node.links)}`];
+            const { name, kind, links, fold, hosts, switches } = what.node;
+            if (fold) {
+                const inside = heat ? `${heat.text(heat.value(name))} · ` : "";
+                return [name, t().map.label(hosts!, switches!, links), inside + t().map.open_hint];
+            }
+            return [`${name} · ${kind === "host" ? t().map.host : t().map.switch}, ${t().map.links(links)}`];
         }
         const { bundle } = what;
         const first = bundle.links[0]!;
-        const times = bundle.links.length > 1 ? `${bundle.links.length} × ` : "";
+        const times = count_links(bundle) > 1 ? `${count_links(bundle)} × ` : "";
         const link = `${bits_per_second(first.rate_bps)}, ${nanoseconds(first.delay_ps / 1000)}`;
         const lines = [`${first.a} – ${first.b} · ${times}${link}`];
         for (const forward of heat ? [true, false] : []) {
@@ -213,6 +281,7 @@ export class TopologyMap {
             }
             this.dragging = null;
         });
+        canvas.addEventListener("dblclick", () => void this.toggle());
         canvas.addEventListener("pointerleave", () => {
             tip.hidden = true;
         });
@@ -250,6 +319,8 @@ export class TopologyMap {
             this.zoom(1.4);
         } else if (event.key === "-") {
             this.zoom(1 / 1.4);
+        } else if (event.key === "Enter") {
+            void this.toggle();
         } else if (event.key === "0") {
             this.fit();
             this.draw();

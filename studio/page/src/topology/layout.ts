@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses where the nodes of a network stand: hosts at the bottom, switches above them in tiers by their distance
 // from a host, each tier in an order that crosses few links. Hosts of one switch stand together, in rows if there
-// are many. Parallel links are one bundle.
-import type { Topology, TopologyLink } from "../core/types";
-import { group_name, groups_of } from "./fold";
+// are many. Parallel links are one bundle. The server folds large networks, and knows their tiers.
+import type { Topology, TopologyLink, TopologyNode } from "../core/types";
 
-export interface PlacedNode {
-    name: string;
-    kind: "host" | "switch";
-    members: string[]; // names of the nodes that it stands for
+export interface PlacedNode extends TopologyNode {
     tier: number;
     x: number;
     y: number;
@@ -42,43 +38,34 @@ interface Graph {
     bundles: Bundle[];
     by_name: Map<string, number>;
     beside: Set<number>[]; // by node: its neighbours
+    folded: boolean; // nodes stand in the order of the server
+}
+
+// Returns the node at the end of a link. A host with several NICs has a port per NIC, HOST/nicN: its links are the
+// host's.
+export function node_of(by_name: Map<string, number>, name: string): number | undefined {
+    return by_name.get(name) ?? by_name.get(name.split("/")[0]!);
+}
+
+export function count_links(bundle: Bundle): number {
+    return bundle.links.reduce((sum, link) => sum + (link.count ?? 1), 0);
 }
 
 function graph_of(topology: Topology): Graph {
-    const index_of = new Map(topology.nodes.map((node, index) => [node.name, index]));
-    // A host with several NICs has a port per NIC, HOST/nicN: its links are the host's.
-    const place_of = (name: string) => index_of.get(name) ?? index_of.get(name.split("/")[0]!);
-    const ends = topology.links
-        .map(({ a, b }) => [place_of(a), place_of(b)])
-        .filter((pair): pair is [number, number] => pair[0] !== undefined && pair[1] !== undefined);
-    const groups = groups_of(topology, ends);
-    const by_name = new Map(topology.nodes.map((node, index) => [node.name, groups[index]!]));
-    const members: string[][] = [];
-    const nodes: PlacedNode[] = [];
-    for (const [index, { name, kind }] of topology.nodes.entries()) {
-        const group = groups[index]!;
-        members[group] ??= [];
-        members[group].push(name);
-        nodes[group] = {
-            name,
-            kind,
-            members: members[group],
-            tier: kind === "host" ? 0 : -1,
-            x: 0,
-            y: 0,
-            size: 0,
-            links: 0,
-        };
-    }
-    for (const node of nodes) {
-        node.name = group_name(node.members);
-    }
-    const node_of = (name: string) => by_name.get(name) ?? by_name.get(name.split("/")[0]!);
+    const by_name = new Map(topology.nodes.map((node, index) => [node.name, index]));
+    const nodes: PlacedNode[] = topology.nodes.map((node) => ({
+        tier: node.kind === "host" ? 0 : -1,
+        ...node,
+        x: 0,
+        y: 0,
+        size: 0,
+        links: 0,
+    }));
     const bundle_of = new Map<string, Bundle>();
     const beside: Set<number>[] = nodes.map(() => new Set());
     for (const link of topology.links) {
-        const a = node_of(link.a);
-        const b = node_of(link.b);
+        const a = node_of(by_name, link.a);
+        const b = node_of(by_name, link.b);
         if (a === undefined || b === undefined || a === b) {
             continue;
         }
@@ -86,16 +73,16 @@ function graph_of(topology: Topology): Graph {
         const bundle = bundle_of.get(name) ?? { a, b, links: [], bend: 0 };
         bundle_of.set(name, bundle);
         bundle.links.push(link);
-        nodes[a]!.links++;
-        nodes[b]!.links++;
+        nodes[a]!.links += link.count ?? 1;
+        nodes[b]!.links += link.count ?? 1;
         beside[a]!.add(b);
         beside[b]!.add(a);
     }
-    return { nodes, bundles: [...bundle_of.values()], by_name, beside };
+    return { nodes, bundles: [...bundle_of.values()], by_name, beside, folded: topology.folded === true };
 }
 
-function by_name_of({ nodes }: Graph): (one: number, other: number) => number {
-    return (one, other) => collator.compare(nodes[one]!.name, nodes[other]!.name);
+function by_name_of({ nodes, folded }: Graph): (one: number, other: number) => number {
+    return (one, other) => (folded ? one - other : collator.compare(nodes[one]!.name, nodes[other]!.name));
 }
 
 // Gives each node its tier, which is the number of links to the nearest host, and returns the tiers in order of names.
@@ -118,11 +105,12 @@ function tiers_of(graph: Graph): number[][] {
         }
         front = next;
     }
-    const tier_count = nodes.reduce((most, node) => Math.max(most, node.tier + 1), 0);
-    const tiers: number[][] = Array.from({ length: tier_count }, () => []);
+    // A folded network may have no node of a tier.
+    const used = [...new Set(nodes.map((node) => Math.max(node.tier, 0)))].sort((one, other) => one - other);
+    const tiers: number[][] = used.map(() => []);
     for (const [index, node] of nodes.entries()) {
-        node.tier = Math.max(node.tier, 0);
-        (tiers[node.tier] ?? tiers[0])?.push(index);
+        node.tier = used.indexOf(Math.max(node.tier, 0));
+        tiers[node.tier]!.push(index);
     }
     for (const tier of tiers) {
         tier.sort(by_name_of(graph));
@@ -136,7 +124,8 @@ function place_hosts(graph: Graph, hosts: number[], first_tier: number[]): { wid
     const { nodes, beside } = graph;
     const under = new Map<number, number[]>(first_tier.map((index) => [index, []]));
     for (const host of hosts) {
-        const above = [...beside[host]!].filter((other) => nodes[other]!.tier === 1).sort(by_name_of(graph))[0] ?? -1;
+        const leaf = [...beside[host]!].filter((other) => nodes[other]!.tier === 1).sort(by_name_of(graph))[0];
+        const above = nodes[host]!.fold ? -2 - host : (leaf ?? -1); // a fold stands alone
         const group = under.get(above) ?? [];
         under.set(above, group);
         group.push(host);
@@ -153,7 +142,7 @@ function place_hosts(graph: Graph, hosts: number[], first_tier: number[]): { wid
             const placed = nodes[host]!;
             placed.x = x + width / 2 + ((position % columns) - (in_row - 1) / 2) * gap;
             placed.y = row * gap;
-            placed.size = 5;
+            placed.size = placed.fold ? 10 : 5;
             deepest = Math.max(deepest, placed.y);
         }
         if (leaf >= 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paints moving frames on links, stopped ports and drops on top of the network.
 import { the_color } from "../core/settings";
-import type { Bundle, Layout } from "./layout";
+import { node_of, type Bundle, type Layout } from "./layout";
 import type { Viewport } from "./paint";
 
 export interface Frame {
@@ -55,9 +55,9 @@ export class MovingPainter {
     constructor(private readonly layout: Layout) {
         for (const bundle of layout.bundles) {
             for (const link of bundle.links) {
-                const index = layout.by_name.get(link.a) ?? layout.by_name.get(link.a.split("/")[0]!);
-                this.ways.set(link.a_port, { bundle, forward: index === bundle.a });
-                this.ways.set(link.b_port, { bundle, forward: index !== bundle.a });
+                const forward = node_of(layout.by_name, link.a) === bundle.a;
+                this.ways.set(link.a_port, { bundle, forward });
+                this.ways.set(link.b_port, { bundle, forward: !forward });
             }
         }
     }

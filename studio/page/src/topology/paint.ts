@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paints a laid-out network on a canvas: links, with a colour for each direction, then nodes, then their names.
 import { the_color } from "../core/settings";
-import type { Bundle, Layout, PlacedNode } from "./layout";
+import { node_of, type Bundle, type Layout, type PlacedNode } from "./layout";
 
 export interface Heat {
     value: (port: string) => number; // at the transmitting end of a link; NaN: not known
@@ -42,8 +42,7 @@ function heat_colors(): string[] {
 export function worst(layout: Layout, heat: Heat, bundle: Bundle, forward: boolean): number {
     let most = NaN;
     for (const link of bundle.links) {
-        const from_a =
-            layout.by_name.get(link.a) === bundle.a || layout.by_name.get(link.a.split("/")[0]!) === bundle.a;
+        const from_a = node_of(layout.by_name, link.a) === bundle.a;
         const value = heat.value(forward === from_a ? link.a_port : link.b_port);
         if (!(value <= most)) {
             most = Number.isNaN(value) ? most : value;
@@ -178,8 +177,15 @@ class Painter {
         const is_host = node.kind === "host";
         const least = is_host ? 0.6 : Math.min(3, this.room_of(node) / 3);
         const size = Math.max(node.size * Math.min(view.scale, 1.8), least);
-        context.fillStyle = this.heat ? this.color_of(peak) : is_host ? this.line : this.accent;
+        const inside = (node.fold && this.heat?.value(node.name)) || 0;
+        context.fillStyle = this.heat ? this.color_of(Math.max(peak, inside)) : is_host ? this.line : this.accent;
         context.beginPath();
+        if (node.fold) {
+            // Two sheets: what lies behind looks out.
+            context.strokeStyle = this.ink;
+            context.lineWidth = 1;
+            context.strokeRect(x - size * 0.7, y - size * 1.3, size * 2, size * 2);
+        }
         if (is_host) {
             context.rect(x - size, y - size, 2 * size, 2 * size);
         } else {

@@ -7,6 +7,7 @@
 
 #include "studio/server/data/import/points.h"
 #include "studio/server/data/import/table.h"
+#include "studio/server/network/network.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -208,6 +209,27 @@ static sim_err_t import_tables(const importing_t *importing)
     return result;
 }
 
+// Imports topology.json as INDEX/network. A run without one has no such file.
+static sim_err_t import_network(const importing_t *importing)
+{
+    part(importing, "topology.json");
+    json_t *const topology = read_json(importing->result, "topology.json");
+    if (topology == NULL) {
+        return SIM_OK;
+    }
+    studio_network_t network;
+    studio_network_of_json(topology, &network);
+    json_decref(topology);
+    char *const path = sim_format("%s/network", importing->folder);
+    const bool saved = studio_network_save(&network, path);
+    const int reason = errno;
+    sim_free(path);
+    studio_network_fini(&network);
+    return saved ? SIM_OK
+                 : sim_fail(importing->message, SIM_ERR_IO, "the index cannot be written: %s",
+                            strerror(reason));
+}
+
 static sim_err_t import_rest(const importing_t *importing)
 {
     uint64_t rows = 0;
@@ -328,6 +350,9 @@ sim_err_t studio_import(const char *result_folder, const char *log, const char *
     sim_err_t result = begin(&importing, index);
     if (result == SIM_OK) {
         result = import_tables(&importing);
+    }
+    if (result == SIM_OK) {
+        result = import_network(&importing);
     }
     if (result == SIM_OK) {
         result = import_rest(&importing);

@@ -4,6 +4,7 @@
 //
 //     INDEX/flows.table ...     one per CSV file (table.h), and those of packets and the log
 //     INDEX/series.points       series by path, for plots (points.h)
+//     INDEX/network             nodes and links (network/network.h)
 //     INDEX/capture-N.pcap      uncompressed copies of captures
 //     INDEX/import.json         which files were imported, and how fast
 //
@@ -18,7 +19,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define STUDIO_IMPORT_FORMAT 2
+#define STUDIO_IMPORT_FORMAT 3
 
 // Progress of an import, for the thread that asks. All fields may change while they are read.
 typedef struct studio_progress {

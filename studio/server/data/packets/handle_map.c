@@ -4,7 +4,8 @@
 //
 // Pauses and drops come from the run's events.csv. Utilisation and queues over time need an observe
 // block in the scenario. Without them, utilisation and drops come from a capture of the fabric.
-// Otherwise there is one value for the whole run, and the answer says so.
+// Otherwise there is one value for the whole run, and the answer says so. In a large network, the
+// answer has the directions of the links of its folded drawing in the place of ports.
 #include "studio/server/data/handlers.h"
 #include "studio/server/data/import/points.h"
 
@@ -15,13 +16,14 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 500
+#define VALUES_MAX 250000u      // of an answer: a large network has fewer frames
 #define FRAME_OVERHEAD_BYTES 24 // bytes per frame: preamble, FCS and gap
 
 typedef struct port {
     const char *name;
     double rate_bps;
     double total;      // over the whole run
-    double *values;    // by frame of the map
+    double *values;    // by frame of the map; NULL: nothing happened
     unsigned stopped;  // number of classes that are paused now
     double stopped_ns; // time at which the pause began
     bool seen;
@@ -74,10 +76,9 @@ static bool take_ports(map_t *map, const char *metric, double seconds)
         const double bytes = studio_scan_cell(scan, 0, i, columns[2]).real +
                              FRAME_OVERHEAD_BYTES * studio_scan_cell(scan, 0, i, columns[3]).real;
         const double able = port->rate_bps * seconds;
-        port->total = strcmp(metric, "queue") == 0 ? studio_scan_cell(scan, 0, i, columns[4]).real
-                      : able > 0                   ? 8 * bytes / able
-                                                   : 0;
-        port->values = sim_alloc_array(map->frames, sizeof(double));
+        port->total = metric[0] == 'q'               ? studio_scan_cell(scan, 0, i, columns[4]).real
+                      : metric[0] == 'u' && able > 0 ? 8 * bytes / able
+                                                     : 0;
     }
     qsort(map->ports, map->count, sizeof(*map->ports), by_name);
     return true;
@@ -95,6 +96,23 @@ static size_t frame_of(const map_t *map, double time_ns)
     return frame <= 0 ? 0 : frame >= (double)map->frames ? map->frames - 1 : (size_t)frame;
 }
 
+static void free_ports(const map_t *map)
+{
+    for (size_t i = 0; map->ports != NULL && i < map->count; i++) {
+        sim_free(map->ports[i].values);
+    }
+    sim_free(map->ports);
+}
+
+// Returns the values of a port.
+static double *values_of(const map_t *map, port_t *port)
+{
+    if (port->values == NULL) {
+        port->values = sim_alloc_array(map->frames, sizeof(double));
+    }
+    return port->values;
+}
+
 // -- events
 
 static void add_stopped(const map_t *map, port_t *port, double from_ns, double to_ns)
@@ -105,7 +123,7 @@ static void add_stopped(const map_t *map, port_t *port, double from_ns, double t
     for (size_t frame = frame_of(map, from_ns); from_ns < to_ns && frame < map->frames; frame++) {
         const double end = fmin(to_ns, frame_begin(map, frame + 1));
         if (end > from_ns) {
-            port->values[frame] += (end - from_ns) / width;
+            values_of(map, port)[frame] += (end - from_ns) / width;
             from_ns = end;
         } else if (frame + 1 == map->frames) {
             break;
@@ -122,7 +140,7 @@ static void take_event(const map_t *map, bool drops, const char *event, const ch
     }
     if (drops) {
         if (strcmp(event, "drop") == 0 && time_ns >= map->from_ns && time_ns <= map->to_ns) {
-            port->values[frame_of(map, time_ns)]++;
+            values_of(map, port)[frame_of(map, time_ns)]++;
         }
     } else if (strcmp(event, "paused") == 0) {
         port->stopped_ns = port->stopped == 0 ? time_ns : port->stopped_ns;
@@ -223,7 +241,7 @@ static size_t map_metric(map_t *map, const studio_points_t *points, const char *
             continue;
         }
         if (!of_class) {
-            memset(port->values, 0, map->frames * sizeof(double));
+            memset(values_of(map, port), 0, map->frames * sizeof(double));
             port->stopped = 1;
         } else if (port->stopped == 1) {
             continue;
@@ -231,7 +249,7 @@ static size_t map_metric(map_t *map, const studio_points_t *points, const char *
         port->seen = true;
         count++;
         for (size_t frame = 0; frame < map->frames; frame++) {
-            port->values[frame] +=
+            values_of(map, port)[frame] +=
                 frame_value(series, port, metric, (int64_t)(frame_begin(map, frame) * 1000),
                             (int64_t)(frame_begin(map, frame + 1) * 1000));
         }
@@ -293,7 +311,7 @@ static bool map_capture(map_t *map, const studio_sources_t *sources, bool drops)
             const double bits =
                 8 * (studio_scan_cell(scan, 0, row, bytes).real + FRAME_OVERHEAD_BYTES);
             const double able = port->rate_bps * frame_s;
-            port->values[frame_of(map, studio_scan_cell(scan, 0, row, time).real)] +=
+            values_of(map, port)[frame_of(map, studio_scan_cell(scan, 0, row, time).real)] +=
                 drops      ? 1
                 : able > 0 ? bits / able
                            : 0;
@@ -309,15 +327,62 @@ static bool map_capture(map_t *map, const studio_sources_t *sources, bool drops)
     return taken != NULL;
 }
 
+// Adds the values of a port to those of a link of the drawing, which has the largest of its ports'.
+static void take_largest(const map_t *map, port_t *all, const port_t *port)
+{
+    if (port == NULL) {
+        return;
+    }
+    all->seen = all->seen || port->seen;
+    all->total = fmax(all->total, port->total);
+    for (size_t frame = 0; port->values != NULL && frame < map->frames; frame++) {
+        values_of(map, all)[frame] = fmax(values_of(map, all)[frame], port->values[frame]);
+    }
+}
+
+// Puts the two directions of each link of a drawing in the place of the ports, and its nodes, which
+// have the largest value of the links inside.
+static void fold_ports(map_t *map, const studio_network_t *network, const studio_drawing_t *drawing)
+{
+    const json_t *const links = json_object_get(drawing->json, "links");
+    const size_t count = json_array_size(links);
+    const json_t *const nodes = json_object_get(drawing->json, "nodes");
+    const size_t node_count = json_array_size(nodes);
+    port_t *const all = sim_alloc_array(2 * count + node_count + 1, sizeof(*all));
+    for (size_t i = 0; i < count; i++) {
+        const json_t *const link = json_array_get(links, i);
+        all[2 * i].name = json_string_value(json_object_get(link, "a_port"));
+        all[2 * i + 1].name = json_string_value(json_object_get(link, "b_port"));
+    }
+    for (size_t i = 0; i < node_count; i++) {
+        all[2 * count + i].name =
+            json_string_value(json_object_get(json_array_get(nodes, i), "name"));
+    }
+    for (size_t i = 0; i < network->link_count; i++) {
+        const studio_network_link_t *const link = &network->links[i];
+        const uint32_t place = drawing->link_of[i];
+        const bool inside = place == UINT32_MAX;
+        port_t *const node = &all[2 * count + drawing->node_of[link->a]];
+        take_largest(map, inside ? node : &all[place],
+                     find_port(map, network->texts + link->a_port));
+        take_largest(map, inside ? node : &all[place ^ 1],
+                     find_port(map, network->texts + link->b_port));
+    }
+    free_ports(map);
+    map->ports = all;
+    map->count = 2 * count + node_count;
+}
+
 static void write_map(const map_t *map, const char *metric, studio_out_t *out)
 {
     const bool totals = strcmp(map->source_name, "totals") == 0;
+    const size_t frames = totals ? 1 : map->frames;
     double most = 0;
     studio_out_format(out,
                       "{\"metric\":\"%s\",\"unit\":\"%s\",\"source\":\"%s\",\"from_ns\":%.3f,"
                       "\"to_ns\":%.3f,\"time_ns\":[",
                       metric, map->unit, map->source_name, map->from_ns, map->to_ns);
-    for (size_t i = 0; i < map->frames; i++) {
+    for (size_t i = 0; i < frames; i++) {
         studio_out_format(out, "%s%.3f", i > 0 ? "," : "", frame_begin(map, i));
     }
     studio_out_text(out, "],\"ports\":{");
@@ -330,8 +395,10 @@ static void write_map(const map_t *map, const char *metric, studio_out_t *out)
         studio_out_text(out, written++ > 0 ? ",\n" : "\n");
         studio_out_json(out, port->name);
         studio_out_text(out, ":[");
-        for (size_t frame = 0; frame < map->frames; frame++) {
-            const double value = totals ? port->total : port->values[frame];
+        for (size_t frame = 0; frame < frames; frame++) {
+            const double value = totals                 ? port->total
+                                 : port->values != NULL ? port->values[frame]
+                                                        : 0;
             most = fmax(most, value);
             studio_out_format(out, "%s%.5g", frame > 0 ? "," : "", value);
         }
@@ -367,10 +434,13 @@ static void take_times(const studio_request_t *request, map_t *map, double end_n
 }
 
 static int answer_map(studio_request_t *request, studio_response_t *response,
-                      const studio_sources_t *sources, const char *metric, size_t frames)
+                      const studio_sources_t *sources, const char *metric, size_t frames,
+                      const studio_network_t *network, const studio_drawing_t *drawing)
 {
+    const json_t *const links = drawing == NULL ? NULL : json_object_get(drawing->json, "links");
+    const size_t ways = 2 * (drawing == NULL ? network->link_count : json_array_size(links));
     map_t map = {.source = &sources->sources[0],
-                 .frames = frames,
+                 .frames = SIM_MAX(SIM_MIN(frames, VALUES_MAX / (ways + 1)), 1),
                  .source_name = "totals",
                  .unit = "packets"};
     studio_place_error_t error;
@@ -394,14 +464,14 @@ static int answer_map(studio_request_t *request, studio_response_t *response,
         if (!has_own && (drops || metric[0] == 'u') && map_capture(&map, sources, drops)) {
             map.note = NULL;
         }
+        if (drawing != NULL) {
+            fold_ports(&map, network, drawing);
+        }
         studio_out_t out = {.bytes = NULL};
         write_map(&map, metric, &out);
         status = studio__data_answer(response, &out);
     }
-    for (size_t i = 0; map.ports != NULL && i < map.count; i++) {
-        sim_free(map.ports[i].values);
-    }
-    sim_free(map.ports);
+    free_ports(&map);
     studio_scan_close(map.ports_scan);
     return status;
 }
@@ -428,7 +498,20 @@ int studio_handle_map(studio_request_t *request, studio_response_t *response)
     if (!studio__data_source(request, response, &sources, &status)) {
         return status;
     }
-    status = answer_map(request, response, &sources, metrics[i], (size_t)frames);
+    studio_network_t network = {.nodes = NULL};
+    studio_drawing_t drawing;
+    const bool folded = studio__data_network(&sources.sources[0], &network) &&
+                        studio_network_is_large(network.node_count);
+    if (folded) {
+        studio_drawing_init(&drawing, &network, studio_request_query(request, "open"),
+                            studio_request_query(request, "find"));
+    }
+    status = answer_map(request, response, &sources, metrics[i], (size_t)frames, &network,
+                        folded ? &drawing : NULL);
+    if (folded) {
+        studio_drawing_fini(&drawing);
+    }
+    studio_network_fini(&network);
     studio_sources_fini(&sources);
     return status;
 }

@@ -17,7 +17,6 @@
 
 #define VALUES_MAX 64u
 #define TABLES_MAX 64u
-#define LAYERS_MAX 64u
 
 static int import(studio_request_t *request, studio_response_t *response, bool again)
 {
@@ -110,104 +109,70 @@ int studio_handle_summary(studio_request_t *request, studio_response_t *response
                                           results_story(summary), "tables", tables));
 }
 
-// -- the topology with a layout
+// -- the topology
 
-typedef struct layout {
-    json_t *topology;
-    size_t count;
-    const char **names;
-    unsigned *layers;
-} layout_t;
-
-static size_t node_of(const layout_t *layout, const json_t *indices, const char *name)
+bool studio__data_network(const studio_source_t *source, studio_network_t *network)
 {
-    const json_t *const index = name != NULL ? json_object_get(indices, name) : NULL;
-    return index != NULL ? (size_t)json_integer_value(index) : layout->count;
+    char *const path = sim_format("%s/network", source->index);
+    const bool opened = studio_network_open(path, network);
+    sim_free(path);
+    return opened;
 }
 
-// Computes the layers of the drawing: hosts have layer 0, a switch has its distance in links from
-// the nearest host.
-static void find_layers(layout_t *layout)
+// Keeps what the column `port` of the table of hops or of packets names.
+static void keep_ports_of(const studio_source_t *source, bool hops, studio_network_t *network)
 {
-    const json_t *const nodes = json_object_get(layout->topology, "nodes");
-    const json_t *const links = json_object_get(layout->topology, "links");
-    json_t *const indices = json_object();
-    for (size_t i = 0; i < layout->count; i++) {
-        const json_t *const node = json_array_get(nodes, i);
-        const char *const kind = json_string_value(json_object_get(node, "kind"));
-        const char *const name = json_string_value(json_object_get(node, "name"));
-        layout->names[i] = name != NULL ? name : "";
-        layout->layers[i] = kind != NULL && strcmp(kind, "host") == 0 ? 0 : LAYERS_MAX;
-        json_object_set_new(indices, layout->names[i], json_integer((json_int_t)i));
-    }
-    const size_t link_count = json_array_size(links);
-    size_t *const ends = sim_alloc_array(2 * link_count, sizeof(*ends));
-    for (size_t i = 0; i < link_count; i++) {
-        const json_t *const link = json_array_get(links, i);
-        ends[2 * i] = node_of(layout, indices, json_string_value(json_object_get(link, "a")));
-        ends[2 * i + 1] = node_of(layout, indices, json_string_value(json_object_get(link, "b")));
-    }
-    bool changed = true;
-    for (unsigned layer = 0; layer < LAYERS_MAX && changed; layer++) {
-        changed = false;
-        for (size_t i = 0; i < 2 * link_count; i++) {
-            const size_t a = ends[i];
-            const size_t b = ends[i ^ 1];
-            if (a < layout->count && b < layout->count && layout->layers[a] == layer &&
-                layout->layers[b] > layer + 1) {
-                layout->layers[b] = layer + 1;
-                changed = true;
-            }
+    const char *const name = hops ? "hops" : "packets";
+    char *const path = sim_format("%s/%s.table", source->index, name);
+    studio_table_t *table = NULL;
+    sim_message_t message;
+    if (studio_table_open(path, &table, &message) == SIM_OK) {
+        const size_t index = studio_table_find(table, "port");
+        const uint32_t count = index < table->column_count ? table->columns[index].text_count : 0;
+        json_t *const ports = json_object();
+        for (uint32_t id = 0; id < count; id++) {
+            (void)json_object_set_new(ports, studio_table_text(table, index, id), json_true());
         }
+        studio_network_keep(network, ports);
+        json_decref(ports);
+        studio_table_close(table);
     }
-    sim_free(ends);
-    json_decref(indices);
-}
-
-static json_t *place_nodes(const layout_t *layout)
-{
-    size_t counts[LAYERS_MAX + 1] = {0};
-    size_t placed[LAYERS_MAX + 1] = {0};
-    unsigned highest = 1;
-    for (size_t i = 0; i < layout->count; i++) {
-        counts[layout->layers[i]]++;
-        const bool higher = layout->layers[i] < LAYERS_MAX && layout->layers[i] > highest;
-        highest = higher ? layout->layers[i] : highest;
-    }
-    json_t *const places = json_object();
-    for (size_t i = 0; i < layout->count; i++) {
-        const unsigned layer = layout->layers[i];
-        const double x = ((double)placed[layer]++ + 0.5) / (double)counts[layer];
-        const double y = layer == LAYERS_MAX ? 0.5 : 1 - (double)layer / highest;
-        json_object_set_new(places, layout->names[i],
-                            json_pack("{s:f,s:f,s:i}", "x", x, "y", y, "layer",
-                                      layer == LAYERS_MAX ? -1 : (int)layer));
-    }
-    return places;
+    sim_free(path);
 }
 
 int studio_handle_topology(studio_request_t *request, studio_response_t *response)
 {
-    studio_run_t run;
+    studio_sources_t sources;
     int status = 0;
-    if (!studio__data_run(request, response, &run, &status)) {
+    if (!studio__data_source(request, response, &sources, &status)) {
         return status;
     }
-    char *const result = sim_format("%s/result", run.folder);
-    layout_t layout = {.topology = studio__data_file(result, "topology.json")};
-    sim_free(result);
-    if (!json_is_object(layout.topology)) {
-        json_decref(layout.topology);
-        return studio_response_error(response, 404, "topology.json is missing or damaged");
+    studio_network_t network;
+    if (!studio__data_network(&sources.sources[0], &network)) {
+        status = studio_response_error(response, 404, "topology.json is missing or damaged");
+        studio_sources_fini(&sources);
+        return status;
     }
-    layout.count = json_array_size(json_object_get(layout.topology, "nodes"));
-    layout.names = sim_alloc_array(layout.count, sizeof(*layout.names));
-    layout.layers = sim_alloc_array(layout.count, sizeof(*layout.layers));
-    find_layers(&layout);
-    json_object_set_new(layout.topology, "layout", place_nodes(&layout));
-    sim_free(layout.names);
-    sim_free(layout.layers);
-    return studio_response_json(response, 200, layout.topology);
+    const bool large = studio_network_is_large(network.node_count);
+    const char *const table = studio_request_query(request, "table");
+    if (large && table != NULL) {
+        keep_ports_of(&sources.sources[0], strcmp(table, "hops") == 0, &network);
+    }
+    if (studio_network_is_large(network.node_count)) {
+        studio_drawing_t drawing;
+        studio_drawing_init(&drawing, &network, studio_request_query(request, "open"),
+                            studio_request_query(request, "find"));
+        status = studio_response_json(response, 200, json_incref(drawing.json));
+        studio_drawing_fini(&drawing);
+    } else {
+        status = studio_response_json(
+            response, 200,
+            large ? studio_network_json(&network)
+                  : studio__data_file(sources.sources[0].result, "topology.json"));
+    }
+    studio_network_fini(&network);
+    studio_sources_fini(&sources);
+    return status;
 }
 
 // -- tables

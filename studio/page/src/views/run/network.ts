@@ -16,6 +16,7 @@ import { when_imported } from "./import";
 const frames_max = 120;
 const frame_ms = 250; // of real time, while frames are played
 const ports_max = 40;
+const names_max = 500; // that the search proposes
 
 class NetworkTab {
     private readonly map: TopologyMap;
@@ -32,7 +33,6 @@ class NetworkTab {
     constructor(
         private readonly scope: Scope,
         private readonly run: Run,
-        private readonly topology: Topology,
         private metric: string,
     ) {
         const words = t().run;
@@ -51,14 +51,21 @@ class NetworkTab {
         const choose = () => choose_range(this.frame_range());
         this.only = button(words.this_moment, choose, { small: true, title: words.this_moment_hint });
         this.play = button(words.play, () => (this.timer ? this.stop() : this.begin()));
-        this.map = new TopologyMap(scope, { height: "56vh", pick: (picked) => this.show_picked(picked) });
-        this.map.show(topology);
+        this.map = new TopologyMap(scope, {
+            height: "56vh",
+            pick: (picked) => this.show_picked(picked),
+            ask: (folds) => api.get<Topology>(`runs/${run.id}/topology`, { ...folds }, scope.signal),
+            changed: () => this.reload(),
+        });
         scope.on_end(() => this.stop());
         on_range(scope, () => this.reload());
     }
 
     async load(): Promise<void> {
-        const query = { metric: this.metric, frames: frames_max, ...range_query() };
+        if (!this.answer) {
+            await this.map.load();
+        }
+        const query = { metric: this.metric, frames: frames_max, ...this.map.folds(), ...range_query() };
         const answer = await api.get<MapAnswer>(`runs/${this.run.id}/map`, query, this.scope.signal);
         const frames = answer.time_ns.length;
         this.answer = answer;
@@ -73,14 +80,14 @@ class NetworkTab {
 
     show(): Child {
         const words = t().run;
-        const find = () => this.map.find(finder.value.trim()) || toast(words.no_such_node(finder.value));
+        const find = async () => (await this.map.find(finder.value.trim())) || toast(words.no_such_node(finder.value));
         const finder = input({
             class: "search",
             type: "search",
             placeholder: words.find_node,
             "aria-label": words.find_node,
             list: "node-names",
-            on: { change: find },
+            on: { change: () => void find().catch((error: unknown) => fill(this.legend, problem(error))) },
         });
         const choose = (metric: string) => {
             this.metric = metric;
@@ -88,7 +95,7 @@ class NetworkTab {
             this.reload();
         };
         const metrics = select(Object.entries(words.metrics), this.metric, choose, { "aria-label": words.color_by });
-        const names = this.topology.nodes.slice(0, 500).map((node) => h("option", { value: node.name }));
+        const names = this.map.names(names_max).map((name) => h("option", { value: name }));
         const head = h(
             "div",
             { class: "row" },
@@ -172,9 +179,9 @@ class NetworkTab {
         if (!picked) {
             fill(this.info);
         } else if ("node" in picked) {
-            const members = new Set(picked.node.members);
-            const ports = Object.keys(this.answer?.ports ?? {}).filter((port) => members.has(port.split("->")[0]!));
-            this.show_ports(picked.node.name, ports);
+            const { name } = picked.node;
+            const of_node = (port: string) => port.startsWith(`${name}->`) || port.startsWith(`${name}/`);
+            this.show_ports(name, Object.keys(this.answer?.ports ?? {}).filter(of_node));
         } else {
             const { links } = picked.bundle;
             const ports = links.flatMap((one) => [one.a_port, one.b_port]);
@@ -187,8 +194,9 @@ class NetworkTab {
         const rows = worst.map((port) => {
             const where = encodeURIComponent(`port = "${port}"`);
             const href = `${link("query")}?runs=${this.run.id}&table=events&where=${where}`;
+            const is_port = !port.includes("("); // and not the links between two folds
             return [
-                h("a", { class: "mono", href, title: t().run.events_of(port) }, port),
+                is_port ? h("a", { class: "mono", href, title: t().run.events_of(port) }, port) : port,
                 h("td", { class: "right nowrap" }, this.text(this.value(port))),
             ];
         });
@@ -197,9 +205,8 @@ class NetworkTab {
 }
 
 export function network_tab(scope: Scope, run: Run, place: Place): Child {
-    return when_imported(scope, run.id, async (signal) => {
-        const topology = await api.get<Topology>(`runs/${run.id}/topology`, undefined, signal);
-        const tab = new NetworkTab(scope, run, topology, place.query.get("metric") ?? "utilisation");
+    return when_imported(scope, run.id, async () => {
+        const tab = new NetworkTab(scope, run, place.query.get("metric") ?? "utilisation");
         await tab.load();
         return tab.show();
     });

@@ -33,6 +33,7 @@ const speeds_ns = [10, 50, 100, 500, 1e3, 5e3, 1e4, 5e4, 1e5, 5e5, 1e6, 5e6, 1e7
 // The table that has the frames.
 interface Source {
     table: string;
+    topology: Topology;
     columns: string[];
     where?: string;
     frame: (row: Cell[]) => Frame;
@@ -107,27 +108,26 @@ function captured_frame(links: Map<string, TopologyLink>): (row: Cell[]) => Fram
 const packet_columns = ["src", "dst", "qp", "psn"];
 
 // Returns where the frames of a run are: in hops.csv, else in a capture of the fabric; null: nowhere.
-async function source_of(
-    run: Run,
-    { tables }: Tables,
-    topology: Topology,
-    signal: AbortSignal,
-): Promise<Source | null> {
+async function source_of(run: Run, { tables }: Tables, signal: AbortSignal): Promise<Source | null> {
+    const network = (table: string) => api.get<Topology>(`runs/${run.id}/topology`, { table }, signal);
     if (tables.some((one) => one.name === "hops" && one.rows > 0)) {
         const columns = ["time_ns", "arrives_ns", "port", "kind", ...packet_columns, "frame_bytes", "marked", "again"];
-        return { table: "hops", columns, frame: frame_of };
+        return { table: "hops", topology: await network("hops"), columns, frame: frame_of };
     }
     const { captures } = await api.get<{ captures: CaptureFile[] }>(`runs/${run.id}/captures`, undefined, signal);
     const capture = captures.find((one) => (one.interfaces ?? 1) > 1 && one.packets > 0);
+    if (!capture) {
+        return null;
+    }
+    const topology = await network("packets");
     const links = new Map(topology.links.flatMap((one) => [one.a_port, one.b_port].map((port) => [port, one])));
-    return capture
-        ? {
-              table: "packets",
-              columns: ["time_ns", "port", "kind", ...packet_columns, "bytes", "ecn", "note"],
-              where: `file = ${JSON.stringify(capture.file)} and way = "sent"`,
-              frame: captured_frame(links),
-          }
-        : null;
+    return {
+        table: "packets",
+        topology,
+        columns: ["time_ns", "port", "kind", ...packet_columns, "bytes", "ecn", "note"],
+        where: `file = ${JSON.stringify(capture.file)} and way = "sent"`,
+        frame: captured_frame(links),
+    };
 }
 
 // Joins the pauses and releases of a port and class to the times in which they stopped it.
@@ -195,7 +195,6 @@ class PacketsTab {
     constructor(
         private readonly scope: Scope,
         private readonly run: Run,
-        topology: Topology,
         private readonly source: Source,
         private readonly has_events: boolean,
     ) {
@@ -208,7 +207,7 @@ class PacketsTab {
                 this.draw();
             },
         });
-        this.map.show(topology);
+        this.map.show(source.topology);
         this.slider = h("input", {
             type: "range",
             min: 0,
@@ -411,16 +410,13 @@ function not_recorded(run: Run): Child {
 
 export function packets_tab(scope: Scope, run: Run): Child {
     return when_imported(scope, run.id, async (signal) => {
-        const [tables, topology] = await Promise.all([
-            api.get<Tables>(`runs/${run.id}/tables`, undefined, signal),
-            api.get<Topology>(`runs/${run.id}/topology`, undefined, signal),
-        ]);
-        const source = await source_of(run, tables, topology, signal);
+        const tables = await api.get<Tables>(`runs/${run.id}/tables`, undefined, signal);
+        const source = await source_of(run, tables, signal);
         if (!source) {
             return not_recorded(run);
         }
         const has_events = tables.tables.some((one) => one.name === "events");
-        const tab = new PacketsTab(scope, run, topology, source, has_events);
+        const tab = new PacketsTab(scope, run, source, has_events);
         await tab.load();
         return tab.show();
     });

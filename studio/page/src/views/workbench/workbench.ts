@@ -14,7 +14,7 @@ import { scenario_form } from "../../editor/form";
 import { find, outline } from "../../editor/outline";
 import { parameters, type Parameters } from "../../editor/parameters";
 import { t, told } from "../../i18n/text";
-import { TopologyMap } from "../../topology/draw";
+import { TopologyMap, type Folds } from "../../topology/draw";
 import { button, checkbox, field, input, note, problem_text, sheet, toast } from "../../ui/parts";
 import { study_view } from "../run/study";
 import { Order } from "./order";
@@ -62,7 +62,8 @@ class Workbench {
         this.saved = source.document && { ...source.document, version: this.kept?.version ?? source.document.version };
         this.saved_text = source.text;
         this.check = debounce(scope, 350, (signal) => this.ask_checker(signal));
-        this.map = new TopologyMap(scope, { height: "300px" });
+        const ask = (folds: Folds) => api.post<Topology>("topology", { ...this.sent(), ...folds }, scope.signal);
+        this.map = new TopologyMap(scope, { height: "300px", ask });
         this.title = h("h1", null, source.title);
         this.tabs = {
             text: button(words.text, () => this.set_mode("text"), { pressed: this.mode === "text" }),
@@ -188,12 +189,8 @@ class Workbench {
 
     private async ask_topology(signal: AbortSignal): Promise<void> {
         try {
-            const topology = await api.post<Topology>("topology", this.sent(), signal);
-            this.map.show(topology);
-            const hosts = topology.nodes.filter((node) => node.kind === "host").length;
-            const label = t().map.label(hosts, topology.nodes.length - hosts, topology.links.length);
-            const left_out = topology.left_out ? `; ${t().map.left_out(topology.left_out)}` : "";
-            this.map_note.textContent = label + left_out;
+            this.map.show(await api.post<Topology>("topology", { ...this.sent(), ...this.map.folds() }, signal));
+            this.map_note.textContent = this.map.text();
         } catch (error) {
             if (!was_aborted(error)) {
                 this.map_note.textContent = problem_text(error);
