@@ -697,6 +697,24 @@ const steps = {
         await ada.keyboard.press("Escape");
     },
 
+    // A network of 8192 hosts is folded by the server; what is found is opened.
+    async large() {
+        await go(ada, "edit/new");
+        await ada.waitForSelector(".verdict-ok");
+        await type_scenario(ada, 'name: large\ntopology: {fat-tree: {k: 32}}\ntraffic: [{incast: {to: host0, from: "host[1-8]", bytes: 10KB}}]\n');
+        await ada.locator(".bench-side header p", { hasText: "8192 hosts" }).waitFor();
+        await ada.getByRole("button", { name: "Run", exact: true }).click();
+        await ada.waitForSelector(".story");
+        await ada.getByRole("tab", { name: "Network" }).click();
+        await ada.getByLabel("Find a node…").fill("host8191");
+        await ada.keyboard.press("Enter");
+        await ada.locator("h3", { hasText: "host8191" }).waitFor();
+        await picture(ada, "large");
+        await ada.getByRole("button", { name: "Fold", exact: true }).click();
+        await ada.waitForFunction(() => ![...document.querySelectorAll("h3")].some((one) => one.textContent === "host8191"));
+        await accessible(ada, "a large network");
+    },
+
     captures: data.captures,
     sweep: data.sweep,
     applications: data.applications,

@@ -103,6 +103,9 @@ grep -q '"errors":\[\].*"hosts":8,.*"transfers":7,' "$work/answer" || fail "esti
 expect 200 POST topology '{"library":"quickstart"}'
 grep -q '"name":"switch0"\|"name": "switch0"' "$work/answer" || fail "topology: $(head -c 300 "$work/answer")"
 expect 422 POST topology '{"yaml":"topology: {star: {hosts: x}}"}'
+api GET library
+jq -r '.library[] | select(.command) | .name + ": " + .command' "$work/answer" >"$work/commands"
+printf 'write-bw: rocesim run --programs write-bw\n' | diff - "$work/commands" || fail "scenarios for the command line"
 tree='topology: {fat-tree: {k: 32}}\ntraffic: [{permutation: {hosts: \"*\", bytes: 1KB}}]\n'
 expect 200 POST topology "{\"yaml\":\"$tree\"}"
 grep -q '"name":"agg16 … agg31 (288)"' "$work/answer" || fail "a large topology: $(head -c 300 "$work/answer")"

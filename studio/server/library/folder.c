@@ -75,6 +75,19 @@ static char *question_of_script(const char *text)
                : sim_format("%.*s", (int)strcspn(dash + 3, "\n"), dash + 3);
 }
 
+// Returns whether a scenario has the traffic `programs`.
+static bool has_programs(const char *text)
+{
+    for (const char *line = text; *line != '\0'; line += *line == '\n') {
+        const char *const at = line + strspn(line, " ");
+        if (strncmp(at, "- programs:", 11) == 0) {
+            return true;
+        }
+        line += strcspn(line, "\n");
+    }
+    return false;
+}
+
 static void take_file(studio_library_t *library, const char *path, const char *name)
 {
     const bool sweep = sim_ends_with(name, ".sweep.yaml");
@@ -97,6 +110,7 @@ static void take_file(studio_library_t *library, const char *path, const char *n
                    .name = cut,
                    .is_study = sweep || !yaml,
                    .is_sweep = sweep,
+                   .starts_programs = yaml && !sweep && has_programs(text),
                    .question = question,
                    .text = text,
                });

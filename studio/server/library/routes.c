@@ -16,10 +16,16 @@
 static json_t *entry_json(const studio__entry_t *entry)
 {
     const char *const slash = strrchr(entry->name, '/');
-    return json_pack("{s:s, s:s, s:s%, s:s}", "name", entry->name, "kind",
-                     entry->is_study ? "study" : "scenario", "group", entry->name,
-                     slash == NULL ? (size_t)0 : (size_t)(slash - entry->name), "question",
-                     entry->question);
+    json_t *const json = json_pack("{s:s, s:s, s:s%, s:s}", "name", entry->name, "kind",
+                                   entry->is_study ? "study" : "scenario", "group", entry->name,
+                                   slash == NULL ? (size_t)0 : (size_t)(slash - entry->name),
+                                   "question", entry->question);
+    if (entry->starts_programs) {
+        char *const command = sim_format("rocesim run --programs %s", entry->name);
+        (void)json_object_set_new(json, "command", json_string(command));
+        sim_free(command);
+    }
+    return json;
 }
 
 static int get_library(studio_request_t *request, studio_response_t *response)
@@ -174,9 +180,9 @@ static const studio_parameter_t file_check_parameters[] = {
 
 const studio_route_t studio_library_routes[] = {
     {"GET", "/api/v1/library", STUDIO_ROLE_VIEWER, "Lists the shipped scenarios and studies", NULL, NULL,
-     "{library: [{name, kind, group, question}]}", get_library, 0},
+     "{library: [{name, kind, group, question, command?}]}; command: the scenario runs on the command line only, by this command", get_library, 0},
     {"GET", "/api/v1/library/{name...}", STUDIO_ROLE_VIEWER, "Returns one scenario or study of the library", entry_parameters, NULL,
-     "{name, kind, group, question, yaml or script and parameters}", get_entry, 0},
+     "{name, kind, group, question, command?, yaml or script and parameters}", get_entry, 0},
     {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "Checks a scenario: its errors, warnings and size",
      check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, limits}",
      post_check, (size_t)1 << 20},

@@ -206,8 +206,8 @@ static void join(items_t *items, const uint32_t *number, size_t count)
     *items = joined;
 }
 
-// Joins items until there are at most ITEMS_MAX.
-static void join_many(const fold_t *fold, items_t *items)
+// Joins items until there are at most ITEMS_MAX. one: they may become one.
+static void join_many(const fold_t *fold, items_t *items, bool one)
 {
     if (items->count <= ITEMS_MAX) {
         return;
@@ -225,7 +225,7 @@ static void join_many(const fold_t *fold, items_t *items)
         }
         number[i] = (uint32_t)place;
     }
-    if (known.count > 1 && known.count < items->count) {
+    if ((known.count > 1 || one) && known.count < items->count) {
         join(items, number, known.count);
     }
     sim_map_fini(&known);
@@ -362,7 +362,7 @@ static void divide(fold_t *fold, set_t set, const char *path)
     for (size_t row = 0; row < row_count; row++) {
         const uint32_t shown = tier + (row > 0 ? (uint32_t)row - 1 : 0);
         rows[row] = take_row(fold, set, row == 0, shown, first, parts);
-        join_many(fold, &rows[row]);
+        join_many(fold, &rows[row], row > 0 && rows[row].count < set.count);
     }
     for (size_t i = 0; i < set.count; i++) {
         fold->unit[set.members[i]] = set.members[i];

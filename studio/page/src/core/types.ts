@@ -125,6 +125,7 @@ export interface LibraryEntry {
     kind: string;
     group: string;
     question: string;
+    command?: string; // of a scenario that runs on the command line only
 }
 
 export interface StudyParameter {

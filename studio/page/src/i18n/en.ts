@@ -163,6 +163,9 @@ export const en = {
         new_run: "New simulation",
         own: "Saved scenarios",
         study: "study",
+        command_only: "command line only",
+        command_only_hint:
+            "The scenario starts programs of this machine, which the studio never does. You can read it here and run it with this command.",
         nothing: "No scenario matches",
         nothing_text: "Search for other words, or write a new scenario.",
         show_all: "Show all scenarios",

@@ -93,6 +93,7 @@ export class TopologyMap {
     // Asks for the network with the folds that are open, and shows it.
     async load(find = ""): Promise<void> {
         this.show(await this.options.ask!({ ...this.folds(), find }));
+        this.choose(null);
     }
 
     // Opens the fold that was picked, or folds what surrounds the node that was picked.
@@ -127,7 +128,7 @@ export class TopologyMap {
         const switches = topology.switches ?? topology.nodes.length - hosts;
         this.label = t().map.label(hosts, switches, topology.all_links ?? topology.links.length);
         this.canvas.setAttribute("aria-label", this.label);
-        this.choose(null);
+        this.mark(null);
         this.fit();
         this.draw();
     }
@@ -172,12 +173,16 @@ export class TopologyMap {
     }
 
     private choose(picked: Picked): void {
+        this.mark(picked);
+        this.options.pick?.(picked);
+        this.draw();
+    }
+
+    private mark(picked: Picked): void {
         this.chosen = picked;
         const node = picked && "node" in picked ? picked.node : null;
         this.fold_button.textContent = node?.fold ? t().map.open : t().map.close;
         this.fold_button.hidden = !node?.fold && !node?.in;
-        this.options.pick?.(picked);
-        this.draw();
     }
 
     private draw(): void {

@@ -164,7 +164,7 @@ function spread(graph: Graph, row: number[], tier: number, width: number): void 
     );
     row.sort((one, other) => middle.get(one)! - middle.get(other)! || by_name_of(graph)(one, other));
     for (const [position, index] of row.entries()) {
-        nodes[index]!.x = ((position + 0.5) / row.length) * width;
+        nodes[index]!.x = row.length === 1 ? middle.get(index)! : ((position + 0.5) / row.length) * width;
     }
 }
 
@@ -185,7 +185,7 @@ export function lay_out(topology: Topology): Layout {
     const rise = Math.max(70, width < 1200 ? Math.min(width / 5, 240) : width / (tiers.length * 2.4));
     const top = -rise * (tiers.length - 1) + 20;
     for (const [tier, row] of tiers.entries()) {
-        if (tier > 1) {
+        if (tier > (graph.folded ? 0 : 1)) {
             spread(graph, row, tier, width);
         }
         const room = width / row.length / 6;

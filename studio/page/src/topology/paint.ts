@@ -127,7 +127,7 @@ class Painter {
         const rank = (style: string) => this.colors.indexOf(style);
         for (const [style, path] of [...strokes.paths].sort((one, other) => rank(one[0]) - rank(other[0]))) {
             context.strokeStyle = style;
-            context.globalAlpha = heat ? 1 : count > 600 ? 0.35 : 0.8;
+            context.globalAlpha = heat && rank(style) > 3 ? 1 : count > 600 ? 0.35 : 0.8;
             context.lineWidth = heat && rank(style) > 20 ? thin * 1.5 : thin;
             context.stroke(path);
         }

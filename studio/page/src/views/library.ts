@@ -42,7 +42,9 @@ function entry_card(entry: LibraryEntry): HTMLElement {
             { class: "row tight" },
             h("code", { class: "muted clip" }, entry.name),
             study ? badge(words.study, "accent") : null,
+            entry.command ? badge(words.command_only) : null,
         ),
+        entry.command ? h("code", { class: "small", title: words.command_only_hint }, entry.command) : null,
     );
 }
 
