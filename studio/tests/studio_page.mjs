@@ -13,7 +13,7 @@ const { PROGRAM, BROWSER, PAGE, WORK, PICTURES, ALL_PICTURES } = process.env;
 const only = (process.env.STUDIO_PAGE_STEPS ?? "").split(" ").filter(Boolean);
 
 // Milliseconds that a step waits for what does not come. A loaded machine is slow; a good page never waits for long.
-const patience = 300000;
+const patience = Number(process.env.STUDIO_PAGE_PATIENCE_MS ?? 300000);
 
 let failures = 0;
 function check(good, what) {
@@ -702,7 +702,7 @@ const steps = {
         await go(ada, "edit/new");
         await ada.waitForSelector(".verdict-ok");
         await type_scenario(ada, 'name: large\ntopology: {fat-tree: {k: 32}}\ntraffic: [{incast: {to: host0, from: "host[1-8]", bytes: 10KB}}]\n');
-        await ada.locator(".bench-side header p", { hasText: "8192 hosts" }).waitFor();
+        await ada.locator(".bench-side header p", { hasText: "8,192 hosts" }).waitFor();
         await ada.getByRole("button", { name: "Run", exact: true }).click();
         await ada.waitForSelector(".story");
         await ada.getByRole("tab", { name: "Network" }).click();

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define LARGE_NODES 3000u
-#define ITEMS_MAX 256u  // of one tier that stand beside each other
+#define ITEMS_MAX 128u  // of one tier that stand beside each other
 #define SHOWN_MAX 2000u // no fold is opened in a drawing of more
 #define NONE UINT32_MAX
 #define PATH_BYTES 256u

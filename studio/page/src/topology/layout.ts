@@ -122,7 +122,8 @@ function tiers_of(graph: Graph): number[][] {
 // Returns the width of all and the greatest y.
 function place_hosts(graph: Graph, hosts: number[], first_tier: number[]): { width: number; deepest: number } {
     const { nodes, beside } = graph;
-    const under = new Map<number, number[]>(first_tier.map((index) => [index, []]));
+    const empty: [number, number[]][] = graph.folded ? [] : first_tier.map((index) => [index, []]);
+    const under = new Map<number, number[]>(empty);
     for (const host of hosts) {
         const leaf = [...beside[host]!].filter((other) => nodes[other]!.tier === 1).sort(by_name_of(graph))[0];
         const above = nodes[host]!.fold ? -2 - host : (leaf ?? -1); // a fold stands alone
