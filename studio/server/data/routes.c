@@ -19,7 +19,9 @@
     }
 #define BODY_TEXT QUERY("body", "string", "the JSON body, for links")
 #define RUNS BODY("runs", "array", true, "numbers of runs")
-#define FOLDS QUERY("open", "string", "of a large network: paths of the folds to open, separated by commas"), QUERY("find", "string", "of a large network: the name of a node whose folds are opened")
+#define FOLDS                                                             \
+    QUERY("open", "string", "paths of folds to open, separated by commas"), \
+        QUERY("find", "string", "name of a node whose folds are opened")
 #define RANGE                                                        \
     QUERY("from_ns", "number", "begin of the range of time, in ns"), \
         QUERY("to_ns", "number", "end of the range of time, in ns")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/network/network.c - the nodes and links of a network, and their file.
+// studio/server/network/links.c - the nodes and links of a network, and their file.
 #include "studio/server/network/network.h"
 
 #include "net/nodes.h"
