@@ -108,7 +108,7 @@ jq -r '.library[] | select(.command) | .name + ": " + .command' "$work/answer" >
 printf 'write-bw: rocesim run --programs write-bw\n' | diff - "$work/commands" || fail "command line only"
 tree='topology: {fat-tree: {k: 32}}\ntraffic: [{permutation: {hosts: \"*\", bytes: 1KB}}]\n'
 expect 200 POST topology "{\"yaml\":\"$tree\"}"
-grep -q '"name":"agg16 … agg31 (288)"' "$work/answer" || fail "large topology: $(head -c 300 "$work/answer")"
+grep -q '"name":"agg16 … agg31 (288)"' "$work/answer" || fail "large: $(head -c 300 "$work/answer")"
 expect 200 POST topology "{\"yaml\":\"$tree\",\"open\":\"1\",\"find\":\"host8191\"}"
 grep -q '"edge16 (17)".*"host8191"' "$work/answer" || fail "open folds: $(head -c 300 "$work/answer")"
 expect 200 GET parameters
