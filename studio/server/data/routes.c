@@ -19,7 +19,7 @@
     }
 #define BODY_TEXT QUERY("body", "string", "the JSON body, for links")
 #define RUNS BODY("runs", "array", true, "numbers of runs")
-#define FOLDS                                                             \
+#define FOLDS                                                               \
     QUERY("open", "string", "paths of folds to open, separated by commas"), \
         QUERY("find", "string", "name of a node whose folds are opened")
 #define RANGE                                                        \
