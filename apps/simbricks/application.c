@@ -23,6 +23,7 @@
 #define PREFIX "traffic.simbricks"
 #define SPINS 256u // looks at a queue before it waits, and between two looks at the other side
 #define YIELDS 16u // such waits that only let other processes run, before it sleeps
+#define NS_PER_S UINT64_C(1000000000)
 
 typedef struct simbricks_config {
     char *host;
@@ -61,25 +62,41 @@ static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(simbri
 
 // -- waiting in real time
 
-// Waits a little for a peer, and counts how often that was in *round and for how long in *slept_us.
-// Returns false, and says why, if waiting is over.
-static bool wait_for(app__peer_t *peer, uint64_t *round, uint64_t *slept_us, const char *what)
+// How long a peer has been silent.
+typedef struct waiting {
+    uint64_t looks;
+    uint64_t looked_ns; // clock of the last sleep; 0: none yet
+    uint64_t waited_ns;
+} waiting_t;
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+// Waits a little for a peer. Returns false, and says why, if waiting is over. A single sleep counts
+// for at most a second: all processes of a simulation may have been stopped meanwhile.
+static bool wait_for(app__peer_t *peer, waiting_t *waiting, const char *what)
 {
     app__link_t *const link = &peer->link;
     const app_programs_t *const permission = peer->peers->permission;
-    if (++*round % SPINS != 0) {
+    if (++waiting->looks % SPINS != 0) {
         return true;
     }
-    if (*round < SPINS * YIELDS) {
+    if (waiting->looks < SPINS * YIELDS) {
         (void)sched_yield();
         return true;
     }
     const struct timespec pause = {.tv_nsec = 50000};
+    const uint64_t from_ns = waiting->looked_ns != 0 ? waiting->looked_ns : clock_ns();
     (void)nanosleep(&pause, NULL);
-    *slept_us += 100; // the system adds some 50 us
+    waiting->looked_ns = clock_ns();
+    waiting->waited_ns += SIM_MIN(waiting->looked_ns - from_ns, NS_PER_S);
     if (permission->ends != NULL && permission->ends(&peer->app, permission->ctx) != NULL) {
         (void)snprintf(link->error, sizeof(link->error), "the run was interrupted");
-    } else if (*slept_us / 1000 >= peer->peers->patience_ms) {
+    } else if (waiting->waited_ns / (NS_PER_S / 1000) >= peer->peers->patience_ms) {
         (void)snprintf(link->error, sizeof(link->error),
                        "the process %s for %" PRIu64 " s of real time (programs.patience)", what,
                        peer->peers->patience_ms / 1000);
@@ -89,11 +106,10 @@ static bool wait_for(app__peer_t *peer, uint64_t *round, uint64_t *slept_us, con
 
 bool app__peer_wait_for_room(app__peer_t *peer)
 {
-    uint64_t round = 0;
-    uint64_t slept_us = 0;
+    waiting_t waiting = {.looks = 0};
     while (!app__link_has_room(&peer->link)) {
         if (peer->link.error[0] != '\0' || app__link_is_dead(&peer->link) ||
-            !wait_for(peer, &round, &slept_us, "took no message")) {
+            !wait_for(peer, &waiting, "took no message")) {
             return false; // if it is dead, its own queue says how it ended
         }
     }
@@ -107,8 +123,7 @@ bool app__peer_wait_for_room(app__peer_t *peer)
 static bool hear(app__peer_t *peer, sim_time_t now_ps)
 {
     app__link_t *const link = &peer->link;
-    uint64_t round = 0;
-    uint64_t slept_us = 0;
+    waiting_t waiting = {.looks = 0};
     bool dead = false;
     while (link->state == APP__LINK_OPEN) {
         app__link_frame_t frame;
@@ -121,7 +136,7 @@ static bool hear(app__peer_t *peer, sim_time_t now_ps)
                 app__peer_take(peer, link->heard_ps, frame.bytes, frame.size_bytes);
             }
             app__link_done(link);
-            round = slept_us = 0;
+            waiting = (waiting_t){.looks = 0};
         } else if (link->heard_ps > now_ps) {
             return true;
         } else if (dead) {
@@ -131,8 +146,8 @@ static bool hear(app__peer_t *peer, sim_time_t now_ps)
             return false;
         } else {
             // Messages of a process that has ended are still in the queue.
-            dead = round % SPINS == SPINS - 1 && app__link_is_dead(link);
-            if (!dead && !wait_for(peer, &round, &slept_us, "sent no message")) {
+            dead = waiting.looks % SPINS == SPINS - 1 && app__link_is_dead(link);
+            if (!dead && !wait_for(peer, &waiting, "sent no message")) {
                 return false;
             }
         }
@@ -185,8 +200,7 @@ static bool connect_all(app__peers_t *peers)
             return false;
         }
     }
-    uint64_t round = (uint64_t)SPINS * YIELDS;
-    uint64_t slept_us = 0;
+    waiting_t waiting = {.looks = (uint64_t)SPINS * YIELDS};
     for (size_t open = 0; open < peers->count;) {
         open = 0;
         app__peer_t *late = NULL;
@@ -198,8 +212,8 @@ static bool connect_all(app__peers_t *peers)
             open += peer->link.state == APP__LINK_OPEN;
             late = peer->link.state == APP__LINK_OPEN ? late : peer;
         }
-        round += SPINS - 1;
-        if (late != NULL && !wait_for(late, &round, &slept_us, "did not connect")) {
+        waiting.looks += SPINS - 1;
+        if (late != NULL && !wait_for(late, &waiting, "did not connect")) {
             return false;
         }
     }

@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/mman.h> // memfd_create
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -101,18 +101,14 @@ static void remove_stale(const struct sockaddr_un *address)
 
 static bool make_memory(app__link_t *link)
 {
-    link->size = (size_t)2 * ENTRIES * ENTRY_BYTES;
+    const size_t half = (size_t)ENTRIES * ENTRY_BYTES;
     link->memory = memfd_create("rocesim-simbricks", MFD_CLOEXEC);
-    if (link->memory < 0 || ftruncate(link->memory, (off_t)link->size) != 0) {
+    if (link->memory < 0 || ftruncate(link->memory, (off_t)(2 * half)) != 0 ||
+        !app__shared_map(&link->shared, link->memory, 2 * half)) {
         return fail(link, "no shared memory: %s", strerror(errno));
     }
-    void *const base = mmap(NULL, link->size, PROT_READ | PROT_WRITE, MAP_SHARED, link->memory, 0);
-    if (base == MAP_FAILED) {
-        return fail(link, "no shared memory: %s", strerror(errno));
-    }
-    link->base = base;
-    link->out = (app__queue_t){link->base, ENTRY_BYTES, ENTRIES, 0};
-    link->in = (app__queue_t){link->base + (size_t)ENTRIES * ENTRY_BYTES, ENTRY_BYTES, ENTRIES, 0};
+    link->out = (app__queue_t){link->shared.base, ENTRY_BYTES, ENTRIES, 0};
+    link->in = (app__queue_t){link->shared.base + half, ENTRY_BYTES, ENTRIES, 0};
     return true;
 }
 
@@ -156,7 +152,7 @@ static bool send_intro(app__link_t *link)
     const app__queue_t *const queues[2] = {&link->out, &link->in};
     for (size_t i = 0; i < 2 && listens; i++) {
         uint8_t *const at = bytes + LISTENER_QUEUES + i * 24;
-        sim_put_le64(at, (uint64_t)(queues[i]->entries - link->base));
+        sim_put_le64(at, (uint64_t)(queues[i]->entries - link->shared.base));
         sim_put_le64(at + 8, queues[i]->entry_bytes);
         sim_put_le64(at + 16, queues[i]->count);
     }
@@ -220,7 +216,7 @@ static bool map_memory(app__link_t *link)
     if (link->memory < 0 || fstat(link->memory, &found) != 0 || found.st_size <= 0) {
         return fail(link, "the introduction came without shared memory");
     }
-    link->size = (size_t)found.st_size;
+    const size_t size = (size_t)found.st_size;
     app__queue_t *const queues[2] = {&link->in, &link->out};
     uint64_t offsets[2];
     for (size_t i = 0; i < 2; i++) {
@@ -229,21 +225,19 @@ static bool map_memory(app__link_t *link)
         queues[i]->entry_bytes = sim_get_le64(at + 8);
         queues[i]->count = sim_get_le64(at + 16);
         if (queues[i]->entry_bytes < AT_FRAME + FRAME_MIN || queues[i]->count == 0 ||
-            queues[i]->entry_bytes % 8 != 0 || offsets[i] % 8 != 0 || offsets[i] > link->size ||
-            queues[i]->count > (link->size - offsets[i]) / queues[i]->entry_bytes) {
+            queues[i]->entry_bytes % 8 != 0 || offsets[i] % 8 != 0 || offsets[i] > size ||
+            queues[i]->count > (size - offsets[i]) / queues[i]->entry_bytes) {
             return fail(link,
                         "its queue %zu has %" PRIu64 " entries of %" PRIu64 " bytes at %" PRIu64
                         ", which do not lie in its %zu bytes of shared memory",
-                        i, queues[i]->count, queues[i]->entry_bytes, offsets[i], link->size);
+                        i, queues[i]->count, queues[i]->entry_bytes, offsets[i], size);
         }
     }
-    void *const base = mmap(NULL, link->size, PROT_READ | PROT_WRITE, MAP_SHARED, link->memory, 0);
-    if (base == MAP_FAILED) {
+    if (!app__shared_map(&link->shared, link->memory, size)) {
         return fail(link, "the shared memory of the process cannot be mapped: %s", strerror(errno));
     }
-    link->base = base;
-    link->in.entries = link->base + offsets[0];
-    link->out.entries = link->base + offsets[1];
+    link->in.entries = link->shared.base + offsets[0];
+    link->out.entries = link->shared.base + offsets[1];
     return true;
 }
 
@@ -319,11 +313,17 @@ app__link_got_t app__link_take(app__link_t *link, app__link_frame_t *frame)
 {
     const uint8_t *const entry = entry_at(&link->in);
     const uint8_t owner = owner_of(entry);
+    const uint32_t type = owner & ~(uint32_t)OWNED_BY_READER;
+    const uint64_t time_ps = sim_get_le64(entry + AT_TIME);
+    const uint32_t size_bytes = sim_get_le16(entry + AT_LENGTH);
+    if (app__shared_is_cut(&link->shared)) {
+        (void)fail(link, "the process made its shared memory of %zu bytes smaller",
+                   link->shared.size);
+        return APP__LINK_FAILED;
+    }
     if ((owner & OWNED_BY_READER) == 0) {
         return APP__LINK_NOTHING;
     }
-    const uint32_t type = owner & ~(uint32_t)OWNED_BY_READER;
-    const uint64_t time_ps = sim_get_le64(entry + AT_TIME);
     if (type == TYPE_TERMINATE) { // its time may be any
         link->state = APP__LINK_ENDED;
         return APP__LINK_OTHER;
@@ -346,7 +346,6 @@ app__link_got_t app__link_take(app__link_t *link, app__link_frame_t *frame)
     if (type == TYPE_SYNC) {
         return APP__LINK_OTHER;
     }
-    const uint32_t size_bytes = sim_get_le16(entry + AT_LENGTH);
     const uint64_t most = link->in.entry_bytes - AT_FRAME;
     if (size_bytes < FRAME_MIN || size_bytes > most) {
         (void)fail(link, "the process sent a frame of %" PRIu32 " bytes, expected %u to %" PRIu64,
@@ -422,13 +421,10 @@ void app__link_end(app__link_t *link)
     if (link->socket >= 0) {
         (void)close(link->socket);
     }
-    if (link->base != NULL) {
-        (void)munmap(link->base, link->size);
-    }
+    app__shared_unmap(&link->shared);
     if (link->memory >= 0) {
         (void)close(link->memory);
     }
     link->listener = link->socket = link->memory = -1;
-    link->base = NULL;
     link->state = APP__LINK_CLOSED;
 }

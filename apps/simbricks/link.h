@@ -10,7 +10,7 @@
 #ifndef APPS_SIMBRICKS_LINK_H
 #define APPS_SIMBRICKS_LINK_H
 
-#include "kernel/base.h"
+#include "apps/simbricks/shared.h"
 
 typedef struct app__link_config {
     const char *path; // of the socket
@@ -42,8 +42,7 @@ typedef struct app__link {
     int memory;   // file of the shared memory; -1: none
     uint8_t intro[128];
     size_t intro_bytes;
-    uint8_t *base; // of the shared memory; NULL: none
-    size_t size;
+    app__shared_t shared;
     app__queue_t in;
     app__queue_t out;
     sim_time_t heard_ps; // the latest timestamp so far: nothing enters the network before it

@@ -30,7 +30,7 @@ static uint8_t *memory, *in, *out;
 static uint64_t in_bytes = ENTRY, in_count = ENTRIES, out_bytes = ENTRY, out_count = ENTRIES, in_at,
                 out_at;
 static uint64_t now, said;
-static int connection;
+static int connection, file = -1;
 
 static void die(const char *why)
 {
@@ -72,7 +72,6 @@ static void greet(void)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strcpy(address.sun_path, path);
     connection = socket(AF_UNIX, SOCK_STREAM, 0);
-    int file = -1;
     if (listens) {
         const int listener = connection;
         unlink(path);
@@ -333,6 +332,9 @@ static void misbehave(void)
     } else if (strcmp(fault, "type") == 0) {
         say(0x23, NULL, 0, now);
     } else if (strcmp(fault, "mute") == 0) {
+        sleep(1000);
+    } else if (strcmp(fault, "shrink") == 0 || strcmp(fault, "trim") == 0) {
+        (void)!ftruncate(file, fault[0] == 's' ? 0 : 4096); // an access would end this process
         sleep(1000);
     }
 }

@@ -103,6 +103,10 @@ wrong 1 "unknown type 0x23" "" "fault=type" ""
 wrong 1 "before its introduction was whole" "fault=short" "" ""
 wrong 1 "do not lie in its" "" "fault=outside" ""
 wrong 1 "without shared memory" "" "fault=nomemory" ""
+for fault in shrink trim; do
+    wrong 1 "host0 .*made its shared memory of [0-9]* bytes smaller" "fault=$fault frames=400" "" ""
+    wrong 1 "host1 .*made its shared memory of [0-9]* bytes smaller" "frames=400" "fault=$fault" ""
+done
 sed -i 's/patience: 20s/patience: 1s/' "$work/star.yaml"
 wrong 1 "sent no message for 1 s of real time" "" "fault=mute" ""
 within 20 "$ROCESIM" run "$work/star.yaml" --programs >/dev/null 2>"$work/err"
