@@ -51,7 +51,7 @@ typedef enum program_op {
     PROGRAM_WAIT,      // in: wait. Returns when something that wait.mask names has happened
     PROGRAM_TIMER,     // in: timer. Sets or ends the timer of a signal
     PROGRAM_THREAD,    // begins a thread. out: handle (its number), count (its bell), and a
-                       // descriptor: its control socket. EAGAIN: the host has no core for it
+                       // descriptor: its control socket. EAGAIN: there are too many
     PROGRAM_FORK,      // as PROGRAM_THREAD, for the first thread of a process
     PROGRAM_FORKED,    // in: handle, status (the kernel's number of the process; -1: none)
     PROGRAM_PROCESS,   // in: handle (of a process's first thread). out: status (the kernel's number

@@ -103,8 +103,8 @@ static const sim_attr_t shared_attrs[] = {
                      "multiple of 2 MiB; off: the segment is refused with ENOMEM"),
     SIM_ATTR("programs.cores", COUNT, app_programs_config_t, cores,
              .default_text = "64", .min_text = "1", .max_text = "1024",
-             .help = "number of cores of each host, as programs see it, and maximum number of "
-                     "threads of a program: each thread has a core of its own"),
+             .help = "number of cores of each host, as programs see it; each thread has a core of its "
+                     "own in any case"),
     SIM_ATTR("programs.patience", TIME, app_programs_config_t, patience_ps,
              .default_text = "60s", .min_text = "1s", .max_text = "10000s",
              .help = "real time that a program may take between two calls before it is ended"),

@@ -92,6 +92,9 @@ PROGRAM_EXPORT pid_t fork(void)
     program_call_t call = {.op = PROGRAM_FORK};
     int control;
     const int error = turn_call_descriptor(&call, &control);
+    if (error == EAGAIN) {
+        threads_say_too_many();
+    }
     child_t *child = error == 0 ? calloc(1, sizeof *child) : NULL;
     if (child == NULL || control < 0) {
         free(child);

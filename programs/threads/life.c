@@ -195,6 +195,12 @@ void threads_forked(uint32_t number)
     self->tid = (int)system_call(SYS_gettid);
 }
 
+void threads_say_too_many(void)
+{
+    turn_say("rocesim: the program has %u threads and processes; it can start no more",
+             PROGRAM_BELLS - 1);
+}
+
 // Asks the simulator for a core. Returns 0 or an errno value.
 static int ask_for_core(thread_t *thread)
 {
@@ -204,8 +210,7 @@ static int ask_for_core(thread_t *thread)
     threads_meet();
     const int error = turn_call_descriptor(&call, &descriptor);
     if (error == EAGAIN) {
-        turn_say("rocesim: the program has as many threads as its host has cores (programs.cores); "
-                 "it can start no more");
+        threads_say_too_many();
     }
     if (error != 0 || descriptor < 0) {
         return error != 0 ? error : EAGAIN;

@@ -49,6 +49,9 @@ void threads_cancel_point(void);
 // Notes the number of the first thread, which is also that of its process.
 void threads_begin(uint32_t number);
 
+// Says that the simulator refused a thread or a process, since there are too many.
+void threads_say_too_many(void);
+
 // Prepares for a second thread or process.
 void threads_become_many(void);
 

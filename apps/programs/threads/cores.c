@@ -74,12 +74,8 @@ app__pr_thread_t *app__thread_add(app__program_t *program, int control)
 
 int app__thread_create(app__program_t *program, program_call_t *call, int *descriptor)
 {
-    uint64_t living = 0;
-    for (size_t i = 0; i < program->thread_count; i++) {
-        living += !program->threads[i]->ended;
-    }
     int ends[2];
-    if (living >= program->config->cores || free_bell(program) == PROGRAM_BELLS) {
+    if (free_bell(program) == PROGRAM_BELLS) {
         return EAGAIN;
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
