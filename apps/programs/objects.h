@@ -13,6 +13,7 @@ struct app__pr_thread;
 typedef struct app__pr_pd {
     nic_pd_t *pd; // NULL: deallocated
     uint32_t users;
+    struct app__process *process; // that gets the asynchronous events of its objects
 } app__pr_pd_t;
 
 typedef struct app__pr_mr {

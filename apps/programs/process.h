@@ -43,6 +43,7 @@ struct app__process {
     int out; // files without a name
     int err;
     bool hello;           // the library has reported
+    bool ended;           // a process that was forked
     uint32_t number;      // of its addresses, among the processes of the host
     uint64_t signals;     // that are due
     app__process_t *next; // that was forked

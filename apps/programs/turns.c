@@ -30,10 +30,10 @@ void app__program_notice(app__program_t *program, uint32_t reason)
     }
 }
 
-void app__program_event(app__program_t *program, uint32_t kind, uint32_t handle)
+void app__program_completion(app__program_t *program, uint32_t handle)
 {
-    const app__pr_cq_t *const cq = kind == 0 ? app__program_cq(program, handle) : NULL;
-    app__program_event_of(cq == NULL ? program->first_process : cq->owner->process, program, kind,
+    const app__pr_cq_t *const cq = app__program_cq(program, handle);
+    app__program_event_of(cq == NULL ? program->first_process : cq->owner->process, program, 0,
                           handle);
 }
 

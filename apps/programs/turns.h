@@ -8,9 +8,8 @@
 // Lets the threads of the program look again at what they wait for, because `reason` (a PROGRAM_ON_
 // bit) has happened.
 void app__program_notice(app__program_t *program, uint32_t reason);
-// Adds an event (programs/protocol.h) for the process of its completion queue, or for the first
-// one, and notices it.
-void app__program_event(app__program_t *program, uint32_t kind, uint32_t handle);
+// Adds an event of a completion queue for the process that polls it, and notices that.
+void app__program_completion(app__program_t *program, uint32_t handle);
 // Adds an event for one of the program's processes.
 void app__program_event_of(app__process_t *process, app__program_t *program, uint32_t kind,
                            uint32_t handle);

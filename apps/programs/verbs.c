@@ -163,7 +163,7 @@ static int alloc_pd(app__program_t *program, program_call_t *call)
         return ENOMEM;
     }
     SIM_APPEND(program->pds, program->pd_count, program->pd_capacity,
-               ((app__pr_pd_t){.pd = nic_pd_alloc(nic)}));
+               ((app__pr_pd_t){.pd = nic_pd_alloc(nic), .process = program->process}));
     call->handle = (uint32_t)program->pd_count;
     return 0;
 }
@@ -353,7 +353,7 @@ static void ring(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc, 
     const bool solicited = wc->status != NIC_WC_SUCCESS || (wc->wc_flags & NIC_WC_SOLICITED) != 0;
     if (cq->armed == APP__PR_FOR_ANY || (cq->armed == APP__PR_FOR_SOLICITED && solicited)) {
         cq->armed = APP__PR_UNARMED;
-        app__program_event(program, 0, handle);
+        app__program_completion(program, handle);
     }
 }
 
@@ -394,7 +394,7 @@ void app__program_ring_unpolled(app__program_t *program)
         if (!cq->gone && cq->owner == program->thread && cq->armed == APP__PR_FOR_ANY &&
             cq->taken_count != 0) {
             cq->armed = APP__PR_UNARMED;
-            app__program_event(program, 0, (uint32_t)i + 1);
+            app__program_completion(program, (uint32_t)i + 1);
         }
     }
 }

@@ -95,6 +95,7 @@ PROGRAM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
         return NULL;
     }
     open->device = ((verbs_device_t *)device)->index;
+    open->owner = getpid();
     open->events_fd = ends[1];
     struct ibv_context *context = &open->verbs.context;
     context->device = device;
@@ -189,7 +190,7 @@ void parts_deliver_event(const program_event_t *event)
     case IBV_EVENT_WQ_FATAL:
     default:
         for (verbs_open_t *open = opened; open != NULL; open = open->next) {
-            if (open->device == event->handle) {
+            if (open->device == event->handle && open->owner == getpid()) {
                 system_call(SYS_write, open->events_fd, &record, sizeof record);
             }
         }

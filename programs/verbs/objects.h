@@ -28,6 +28,7 @@ typedef struct verbs_device {
 // The public struct is the last field of struct verbs_context, and that is the last field here.
 typedef struct verbs_open {
     uint32_t device;
+    int owner;     // number of the process that opened it: a process that it forks has a copy
     int events_fd; // the end of the pipe into which asynchronous events are written
     struct verbs_open *next;
     struct verbs_context verbs;

@@ -15,7 +15,7 @@ library=$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1
     echo "skipped: the library of programs is not there"
     exit 77
 }
-for program in events flap; do
+for program in events flap watchers; do
     ${CC:-cc} -O1 -I. "tests/programs/$program.c" -o "$work/$program.bin" -libverbs 2>/dev/null || {
         echo "skipped: libibverbs-dev or a compiler is not there"
         exit 77
@@ -50,6 +50,23 @@ cat >>"$work/events.yaml" <<END
 END
 run events
 [ "$(tail -n 1 "$work/events.run/programs/host1-0.out")" = ok ] || fail "events.c printed no ok"
+
+# Each process that has opened the device sees its port go down and come up, once.
+cat >"$work/watchers.yaml" <<END
+topology:
+  star: {hosts: 2}
+faults:
+  - {part: host0, at: 2ms, until: 7ms}
+traffic:
+  - programs:
+      - {host: host0, command: "$work/watchers.bin"}
+END
+run watchers
+[ "$(sort "$work/watchers.run/programs/host0-0.out" | tr '\n' ' ')" = \
+    "child: port active child: port error parent: port active parent: port error " ] || {
+    cat "$work/watchers.run/programs/host0-0.out"
+    fail "watchers: other events"
+}
 
 # A link that goes down and comes back too late.
 network='topology:

@@ -69,7 +69,8 @@ int app__fork_find(const app__program_t *program, program_call_t *call)
 void app__fork_end(app__pr_thread_t *thread)
 {
     app__program_t *const program = thread->program;
-    const app__process_t *const process = thread->process;
+    app__process_t *const process = thread->process;
+    process->ended = true;
     app__threads_look(thread);
     for (uint32_t i = 0; i < GONE_LOOKS && process->pid > 0 && !app__process_is_dead(process);
          i++) {

@@ -14,9 +14,28 @@
     (NIC_TRACE_POST | NIC_TRACE_COMPLETION | NIC_TRACE_STATE | NIC_TRACE_NAK_SENT | \
      NIC_TRACE_ANSWER | NIC_TRACE_REFUSED)
 
+// Returns the process that has made an object.
+static app__process_t *owner_of(app__program_t *program, app__pr_event_type_t type, uint32_t handle)
+{
+    if (type == APP__PR_CQ_ERR) {
+        return program->cqs[handle - 1]->owner->process;
+    }
+    if (type == APP__PR_SRQ_LIMIT_REACHED) {
+        return program->pds[program->srqs[handle - 1]->pd - 1].process;
+    }
+    const app__pr_qp_t *const qp = app__program_qp(program, handle);
+    return qp == NULL ? program->first_process : program->pds[qp->pd - 1].process;
+}
+
 void app__program_async(app__program_t *program, app__pr_event_type_t type, uint32_t handle)
 {
-    app__program_event(program, 1u + type, handle);
+    const bool of_port = type == APP__PR_PORT_ACTIVE || type == APP__PR_PORT_ERR;
+    app__process_t *process = of_port ? program->first_process : owner_of(program, type, handle);
+    for (; process != NULL; process = of_port ? process->next : NULL) {
+        if (!process->ended) {
+            app__program_event_of(process, program, 1u + type, handle);
+        }
+    }
 }
 
 static void note_failure(app__program_t *program, const app__pr_qp_t *qp)
