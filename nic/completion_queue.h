@@ -66,6 +66,10 @@ typedef void (*nic_cq_fn)(nic_cq_t *cq, void *ctx);
 nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx);
 // Takes up to count completions out, oldest first; returns how many.
 uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc);
+// The two halves of nic_poll_cq, for a caller that looks at completions before its program polls:
+// the first takes no time of the core, the second takes that of a poll that found `count`.
+uint32_t nic_cq_take(nic_cq_t *cq, uint32_t count, nic_wc_t *wc);
+void nic_cq_spend_poll(const nic_cq_t *cq, uint32_t count);
 // Returns how many completions wait to be polled. Of a queue that a core polls (nic/core.h), only
 // those that the core can see at this point of its step.
 uint32_t nic_cq_waiting(const nic_cq_t *cq);

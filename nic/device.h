@@ -90,8 +90,9 @@ struct nic_device_ops {
     void (*completed)(nic_t *nic); // a completion is in its queue
 
     // -- the host's side
-    // Called when a program took `count` completions out of a queue. The device may make `core`
-    // spend time on that; NULL: no core did it.
+    // Called when `count` completions were taken out of a queue.
+    void (*taken)(nic_t *nic, uint32_t count);
+    // Makes `core` spend the time of a poll that found `count` completions.
     void (*polled)(nic_t *nic, nic_core_t *core, uint32_t count);
     // Each reads or writes host memory at an address from now on, and returns when that is done.
     sim_time_t (*host_read_ps)(nic_t *nic, uint64_t address, uint32_t bytes);

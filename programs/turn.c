@@ -47,6 +47,7 @@
 
 program_shared_t *turn_shared;
 uint64_t turn_calls;
+uint64_t turn_answers;
 
 #define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
 
@@ -186,6 +187,7 @@ static void await_answer(void)
     }
     answered_lead_ps = 0;
     answered_bytes = 0;
+    turn_answers++;
 }
 
 // Clears the stack below the caller. What a wait left there depends on the machine, and programs

@@ -135,6 +135,9 @@ void turn_release(void);
 // Counts calls of the program of any kind, to know a program that makes none.
 extern uint64_t turn_calls;
 
+// Counts answers of the simulator.
+extern uint64_t turn_answers;
+
 // -- attempts that find nothing, like an empty poll
 
 // Something that the program tries again and again. Zeroes are the beginning.

@@ -316,8 +316,13 @@ static bool poll_or_park(app__pr_thread_t *thread, program_call_t *call)
     program->polls++;
     call->flags = SIM_MIN(call->count, PROGRAM_POLL_MAX);
     call->count = call->flags;
-    if (call->wait.mask != 0 && program->detailed && is_ahead(thread)) {
-        park(thread); // the poll begins when the host has come to the thread's time
+    if (program->detailed && is_ahead(thread)) {
+        // The poll begins when the host has come to the thread's time.
+        if (call->wait.mask != 0) {
+            park(thread);
+        } else {
+            park_until_now(thread, call);
+        }
         return false;
     }
     call->error = app__program_verb(program, call);

@@ -364,7 +364,7 @@ void app__program_look_at_cqs(app__program_t *program)
         app__pr_cq_t *const cq = program->cqs[i];
         uint32_t count = 0;
         while (cq->owner == program->thread && nic_cq_waiting(cq->cq) != 0 &&
-               (count = nic_poll_cq(cq->cq, SIM_COUNT_OF(some), some)) != 0) {
+               (count = nic_cq_take(cq->cq, SIM_COUNT_OF(some), some)) != 0) {
             if (cq->gone) {
                 continue;
             }
@@ -436,13 +436,12 @@ static void begin_poll(app__program_t *program, app__pr_cq_t *cq)
 void app__program_poll_nothing(app__program_t *program, uint32_t handle)
 {
     app__pr_cq_t *const cq = app__program_cq(program, handle);
-    nic_wc_t none;
     program->calls++;
     program->polls++;
     program->thread->reasons = 0;
     if (cq != NULL) {
         begin_poll(program, cq);
-        (void)nic_poll_cq(cq->cq, 0, &none);
+        nic_cq_spend_poll(cq->cq, 0);
     }
 }
 
@@ -473,10 +472,11 @@ static int poll_cq(app__program_t *program, program_call_t *call)
         cq->taken_count--;
     }
     nic_wc_t some[PROGRAM_POLL_MAX];
-    const uint32_t fresh = nic_poll_cq(cq->cq, wanted - call->count, some);
+    const uint32_t fresh = nic_cq_take(cq->cq, wanted - call->count, some);
     for (uint32_t i = 0; i < fresh; i++) {
         give(program, cq, &some[i], &to[call->count++]);
     }
+    nic_cq_spend_poll(cq->cq, call->count);
     return 0;
 }
 

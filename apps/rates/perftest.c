@@ -3,8 +3,8 @@
 //
 // Bandwidth: the client keeps up to tx-depth messages posted on each QP. Latency of WRITE and SEND:
 // ping-pong, half the round trip counts. Latency of READ and atomics: one after another, the whole
-// round trip counts. Both directions: the server posts the same, and the client's time counts twice
-// the bytes, as in the tool. With the ideal NIC programs take no time: they see a completion, or
+// round trip counts. Both directions: the server posts the same, and the report adds what both ends
+// measured, as in the tool. With the ideal NIC programs take no time: they see a completion, or
 // data in memory that they poll, at once. With the detailed NIC each end is the program of a core
 // (nic/core.h), whose loop is that of the tool. Measures and report: docs/models/traffic.md
 #include "apps/rates/perftest_internal.h"
@@ -42,11 +42,25 @@ static sim_time_t now_ps(const app__perftest_end_t *end)
 
 #define LIST_MAX 64u // work requests with one Doorbell
 
-// Returns the word of a queue pair's message. Lists have the same words each time.
-static uint64_t word_of_message(const app__perftest_t *test, uint64_t message)
+#define LINE_BYTES 64u
+
+// Returns where a message lies in the buffer of its queue pair. Small ones go through the buffer,
+// one after the other. Lists have the same places each time.
+static uint64_t place_of_message(const app__perftest_t *test, uint64_t message, uint64_t bytes)
 {
+    const uint64_t lines = SIM_MAX(1, (bytes + LINE_BYTES - 1) / LINE_BYTES);
     const uint64_t list = test->config.post_list;
-    return (list > 1 ? message % list : message) % APP__PERFTEST_WORDS;
+    const uint64_t in_list = list > 1 ? message % list : message;
+    return bytes > APP__PERFTEST_BUFFER_BYTES / 2
+               ? 0
+               : in_list % (APP__PERFTEST_BUFFER_BYTES / LINE_BYTES / lines) * lines * LINE_BYTES;
+}
+
+// Returns where the buffer number `index` of an end lies in its page. The tool's buffers lie one
+// behind the other.
+static uint64_t place_in_page(uint64_t index, uint64_t bytes)
+{
+    return index * SIM_MAX(bytes, APP__PERFTEST_BUFFER_BYTES) % APP__PERFTEST_BUFFER_BYTES;
 }
 
 static nic_send_wr_t make_send(const app__perftest_end_t *end, app__perftest_qp_t *qp,
@@ -58,22 +72,24 @@ static nic_send_wr_t make_send(const app__perftest_end_t *end, app__perftest_qp_
     const uint32_t number = nic_qp_num(qp->qp);
     const uint32_t peer = nic_qp_num(other->qps[qp - end->qps].qp);
     const uint32_t peer_key = app__buffer_key(other->endpoint, peer);
+    const uint64_t index = (uint64_t)(qp - end->qps);
     // `qp` has counted the message.
     const bool signaled = app__perftest_is_latency(test->config.test) ||
                           qp->posted % test->config.moderation == 0 ||
                           qp->posted == test->config.iterations;
+    const uint64_t place = place_of_message(test, qp->posted - 1, bytes);
     const bool inlined = bytes <= test->config.inline_bytes &&
                          app__perftest_opcode_of(test->config.test) < NIC_WR_RDMA_READ;
     return (nic_send_wr_t){
         .wr_id = (uint64_t)(uintptr_t)qp,
         .opcode = app__perftest_opcode_of(test->config.test),
         .send_flags = (signaled ? NIC_SEND_SIGNALED : 0u) | (inlined ? NIC_SEND_INLINE : 0u),
-        .sge = {app__address_of_qp(number), bytes, app__buffer_key(end->endpoint, number)},
-        .rdma = {app__address_of_qp(peer), peer_key},
+        .sge = {app__address_of_qp(number) + place_in_page(index, bytes) + place, bytes,
+                app__buffer_key(end->endpoint, number)},
+        .rdma = {app__address_of_qp(peer) + place_in_page(test->config.qps + index, bytes) + place,
+                 peer_key},
         .ud = {other->endpoint->interface, peer, 0},
-        .atomic = {.remote_addr = other->words +
-                                  (uint64_t)(qp - end->qps) * APP__PERFTEST_WORDS_BYTES +
-                                  word_of_message(test, qp->posted - 1) * APP__PERFTEST_WORD_BYTES,
+        .atomic = {.remote_addr = other->words + index * APP__PERFTEST_BUFFER_BYTES + place,
                    .compare_add = 1,
                    .rkey = other->words_key},
     };
@@ -87,8 +103,8 @@ static void post_send(const app__perftest_end_t *end, app__perftest_qp_t *qp, ui
 
 static void count_post(app__perftest_end_t *end, app__perftest_qp_t *qp)
 {
-    if (is_client(end)) {
-        end->test->posted_ps[end->posted] = now_ps(end);
+    if (app__perftest_measures(end)) {
+        end->posted_ps[end->posted] = now_ps(end);
     }
     end->posted++;
     qp->posted++;
@@ -120,11 +136,15 @@ void app__perftest_post_receive(const app__perftest_end_t *end, app__perftest_qp
                     test->sizes[test->size_count - 1], 1);
 }
 
-#define RECEIVES 512u // -r of the tools
+#define RECEIVES 512u // -r of the tools, unless it is given
+#define UNRELIABLE_RECEIVES_MAX 16000u
 
 uint64_t app__perftest_receives(const app__perftest_config_t *config)
 {
-    const uint64_t receives = SIM_MIN(RECEIVES, config->iterations);
+    const uint64_t of_tool =
+        config->connection == APP__PERFTEST_RC ? RECEIVES : UNRELIABLE_RECEIVES_MAX;
+    const uint64_t receives =
+        SIM_MIN(config->rx_depth == SIM_AUTO ? of_tool : config->rx_depth, config->iterations);
     return app__perftest_is_latency(config->test) ? config->tx_depth
                                                   : SIM_MAX(receives, config->tx_depth);
 }
@@ -220,18 +240,18 @@ static void stop(app__perftest_end_t *end)
 static void count_message(app__perftest_end_t *end)
 {
     app__perftest_t *const test = end->test;
-    if (is_client(end)) {
-        test->completed_ps[end->completed] = now_ps(end);
-        test->done++;
+    if (app__perftest_measures(end)) {
+        end->completed_ps[end->completed] = now_ps(end);
     }
+    test->done += is_client(end);
     end->completed++;
     sim_progress(end->endpoint->node);
 }
 
 static void measure(app__perftest_end_t *end)
 {
-    if (is_client(end) && end->completed > 0) {
-        app__perftest_measure(end->test);
+    if (app__perftest_measures(end) && end->completed > 0) {
+        app__perftest_measure(end);
     }
 }
 
@@ -260,10 +280,17 @@ static void go_on(app__perftest_end_t *end)
     }
 }
 
+static void begin(app__perftest_end_t *end)
+{
+    sim_work_begin(end->endpoint->node, 1);
+    end->begun = true;
+    begin_size(end);
+}
+
 void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer)
 {
-    sim_work_begin(node, 1);
-    begin_size(SIM_CONTAINER_OF(timer, app__perftest_end_t, start_timer));
+    (void)node;
+    begin(SIM_CONTAINER_OF(timer, app__perftest_end_t, start_timer));
 }
 
 // -- pings and their answers
@@ -298,7 +325,7 @@ void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer)
 {
     app__perftest_t *const test = SIM_CONTAINER_OF(timer, app__perftest_t, answer_timer);
     app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
-    const sim_time_t due_ps = test->posted_ps[client->posted - 1] + test->answer_ps;
+    const sim_time_t due_ps = client->posted_ps[client->posted - 1] + test->answer_ps;
     if (node->now_ps < due_ps) {
         sim_timer_arm(node, timer, due_ps);
     } else if (test->waiting) {
@@ -372,6 +399,9 @@ static void received_one(app__perftest_end_t *end, const nic_wc_t *wc)
         if (!has_all_receives(end, qp)) {
             app__perftest_post_receive(end, qp);
         }
+        if (app__perftest_measures(end) && !end->begun) {
+            begin(end);
+        }
         if (app__perftest_is_latency(end->test->config.test)) {
             arrived(end);
         }
@@ -403,7 +433,7 @@ void app__perftest_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len,
 // -- the loop of a core
 
 // The number of completions that the tool takes at a time in a bandwidth test; with SENDs in both
-// directions it takes all that there are.
+// directions it takes all receives that there are.
 #define BATCH 16u
 #define BATCH_MAX 512u
 
@@ -437,36 +467,48 @@ static bool wait_for_one(app__perftest_end_t *end)
     return true;
 }
 
+// Does a turn of the loop of a bandwidth test. What takes time ends the step, since a poll sees
+// only completions that were there when its step began: the next step goes on behind it.
+static bool transfer(app__perftest_end_t *end)
+{
+    const app__perftest_t *const test = end->test;
+    const app__perftest_part_t from = end->next_part;
+    end->next_part = APP__PERFTEST_POSTS;
+    if (from == APP__PERFTEST_POSTS && end->begun && !end->ended) {
+        const uint64_t before = end->posted;
+        post_messages(end);
+        if (end->posted != before) {
+            end->next_part = APP__PERFTEST_RECEIVES;
+            nic_core_only_polls(end->core);
+            return true;
+        }
+    }
+    const bool sends = app__perftest_opcode_of(test->config.test) == NIC_WR_SEND;
+    if (from != APP__PERFTEST_COMPLETIONS && sends && (!is_client(end) || test->config.both_ways)) {
+        const uint32_t most = test->config.both_ways ? BATCH_MAX : BATCH;
+        if (poll_once(end, end->recv_cq, most, received_one)) {
+            end->next_part = APP__PERFTEST_COMPLETIONS;
+            return true;
+        }
+    }
+    return (app__perftest_measures(end) && poll_once(end, end->send_cq, BATCH, completed_one)) ||
+           from == APP__PERFTEST_COMPLETIONS;
+}
+
 bool app__perftest_take_step(nic_core_t *core, void *ctx)
 {
     app__perftest_end_t *const end = ctx;
-    const app__perftest_t *const test = end->test;
-    const bool posts = is_client(end) || test->config.both_ways;
     bool did = false;
-    if (posts && !end->begun) {
-        sim_work_begin(end->endpoint->node, 1);
-        end->begun = did = true;
-        begin_size(end);
+    if (app__perftest_starts(end) && !end->begun) {
+        did = true;
+        begin(end);
     }
-    if (app__perftest_is_latency(test->config.test)) {
-        did = (!end->ended && wait_for_one(end)) || did;
-        if (end->ended) {
-            nic_core_stop(core); // it leaves completions in its queues, which would wake it
-        }
-        return did;
+    if (!app__perftest_is_latency(end->test->config.test)) {
+        return transfer(end) || did;
     }
-    const bool sends = app__perftest_opcode_of(test->config.test) == NIC_WR_SEND;
-    const uint32_t batch = sends && test->config.both_ways ? BATCH_MAX : BATCH;
-    if (posts && !end->ended) {
-        const uint64_t before = end->posted;
-        post_messages(end);
-        did = did || end->posted != before;
-    }
-    if (sends && (!is_client(end) || test->config.both_ways)) {
-        did = poll_once(end, end->recv_cq, batch, received_one) || did;
-    }
-    if (posts) {
-        did = poll_once(end, end->send_cq, batch, completed_one) || did;
+    did = (!end->ended && wait_for_one(end)) || did;
+    if (end->ended) {
+        nic_core_stop(core); // it leaves completions in its queues, which would wake it
     }
     return did;
 }

@@ -23,7 +23,7 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".bidirectional", BOOL, app__perftest_config_t, both_ways,
              .default_text = "off",
              .help = "on: the server posts what the client posts (-b), in a bandwidth test; the "
-                     "report counts the bytes of both directions"),
+                     "report adds the rates of both directions"),
     SIM_ATTR(PREFIX ".from", STRING, app__perftest_config_t, from,
              .default_text = "host0",
              .help = "host of the client, which posts the messages"),
@@ -45,6 +45,11 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".tx-depth", COUNT, app__perftest_config_t, tx_depth,
              .default_text = "128", .min_text = "1", .max_text = "65536",
              .help = "maximum number of messages of a QP that are posted and not completed (-t)"),
+    SIM_ATTR(PREFIX ".rx-depth", COUNT, app__perftest_config_t, rx_depth,
+             .default_text = "auto", .min_text = "1", .max_text = "65536", .auto_ok = true,
+             .help = "number of receives of a QP that are posted in a bandwidth test of SENDs (-r), "
+                     "at least tx-depth; auto: 512, for uc and ud one for each message, up to "
+                     "16000"),
     SIM_ATTR(PREFIX ".post-list", COUNT, app__perftest_config_t, post_list,
              .default_text = "1", .min_text = "1", .max_text = "65536",
              .help = "number of messages posted at a time (-l), not more than tx-depth"),
@@ -63,6 +68,11 @@ static const sim_attr_t attrs[] = {
              .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time at which the client posts its first message"),
+    SIM_ATTR(PREFIX ".handshake", TIME, app__perftest_config_t, handshake_ps,
+             .default_text = "20us", .min_text = "0s", .max_text = "1s",
+             .help = "time from start until the client posts its first message, where the server "
+                     "posts its own at start: bidirectional tests, except SEND. The last message of "
+                     "the tool's handshake, which the server sends, takes it"),
     SIM_ATTR(PREFIX ".stop", TIME, app__perftest_config_t, stop_ps,
              .default_text = "auto", .min_text = "0s", .auto_ok = true,
              .help = "time from which the client posts nothing; the messages done by then are "
@@ -91,6 +101,11 @@ static uint64_t make_end(app__perftest_t *test, app__perftest_end_t *end, app__e
         end->core = nic_core_create(nic_node(endpoint->nic), app__perftest_take_step, end);
     }
     end->qps = sim_alloc_array(test->config.qps, sizeof(*end->qps));
+    if (app__perftest_measures(end)) {
+        const uint64_t messages = app__perftest_messages_of_size(test);
+        end->posted_ps = sim_alloc_array(messages, sizeof(*end->posted_ps));
+        end->completed_ps = sim_alloc_array(messages, sizeof(*end->completed_ps));
+    }
     const uint64_t first = app__reserve_qps(endpoint, NULL, test, test->config.qps);
     app__register_buffers(endpoint);
     if (test->config.test >= APP__PERFTEST_ATOMIC_BW) {
@@ -98,7 +113,7 @@ static uint64_t make_end(app__perftest_t *test, app__perftest_end_t *end, app__e
         nic_mr_t *mr = NULL;
         end->words = app__address_of_qp(app__qp_number(first));
         SIM_CHECK(
-            nic_mr_register(endpoint->pd, end->words, test->config.qps * APP__PERFTEST_WORDS_BYTES,
+            nic_mr_register(endpoint->pd, end->words, test->config.qps * APP__PERFTEST_BUFFER_BYTES,
                             NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_ATOMIC, &mr) == SIM_OK);
         end->words_key = nic_mr_rkey(mr);
     }
@@ -287,6 +302,16 @@ static sim_err_t check_verb(const app_context_t *context, const app__perftest_co
                           name, app__host_name(context->net, client), name);
 }
 
+// Returns the time at which an end begins. Both ends of the tool begin when they have got the
+// other's last message of their handshake; the server answers the client's.
+static sim_time_t begin_ps(const app__perftest_end_t *end)
+{
+    const app__perftest_t *const test = end->test;
+    const bool server_posts = app__perftest_starts(&test->ends[APP__RESPONDER]);
+    const bool later = server_posts && end == &test->ends[APP__REQUESTER];
+    return test->config.start_ps + (later ? test->config.handshake_ps : 0);
+}
+
 static sim_err_t perftest_create(const app_context_t *context, const void *config_void, app_t **app,
                                  sim_message_t *message)
 {
@@ -326,8 +351,6 @@ static sim_err_t perftest_create(const app_context_t *context, const void *confi
     }
     test->config.stop_ps = config->stop_ps == SIM_AUTO ? SIM_TIME_NEVER : config->stop_ps;
     choose_sizes(test, mtu);
-    test->posted_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
-    test->completed_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
     uint64_t first[2];
     for (uint32_t e = 0; e < 2; e++) {
         first[e] =
@@ -338,15 +361,16 @@ static sim_err_t perftest_create(const app_context_t *context, const void *confi
     test->answer_ps = answer_time_ps(test);
     for (uint32_t e = 0; e < 2; e++) {
         if (test->ends[e].core != NULL) {
-            nic_core_start(test->ends[e].core, config->start_ps);
+            nic_core_start(test->ends[e].core, begin_ps(&test->ends[e]));
         }
     }
-    for (uint32_t e = 0; e < (config->both_ways ? 2 : 1); e++) {
-        if (test->ends[e].core != NULL) {
+    for (uint32_t e = 0; e < 2; e++) {
+        if (test->ends[e].core != NULL || !app__perftest_starts(&test->ends[e])) {
             continue;
         }
         sim_timer_init(&test->ends[e].start_timer, app__perftest_start_fired);
-        sim_timer_arm(test->ends[e].endpoint->node, &test->ends[e].start_timer, config->start_ps);
+        sim_timer_arm(test->ends[e].endpoint->node, &test->ends[e].start_timer,
+                      begin_ps(&test->ends[e]));
     }
     *app = &test->app;
     return SIM_OK;
@@ -355,10 +379,11 @@ static sim_err_t perftest_create(const app_context_t *context, const void *confi
 static void perftest_destroy(app_t *app)
 {
     app__perftest_t *const test = (app__perftest_t *)(void *)app;
-    sim_free(test->posted_ps);
-    sim_free(test->completed_ps);
-    sim_free(test->ends[APP__REQUESTER].qps);
-    sim_free(test->ends[APP__RESPONDER].qps);
+    for (size_t i = 0; i < SIM_COUNT_OF(test->ends); i++) {
+        sim_free(test->ends[i].posted_ps);
+        sim_free(test->ends[i].completed_ps);
+        sim_free(test->ends[i].qps);
+    }
     sim_free(test);
 }
 
@@ -371,14 +396,17 @@ static void perftest_progress(const app_t *app, uint64_t *done, uint64_t *planne
                    : app__perftest_messages_of_size(test) * test->size_count;
 }
 
-// Reports contain what the client measured.
 static void perftest_carry(app_t *app, sim_carry_t *carry)
 {
     app__perftest_t *const test = (app__perftest_t *)(void *)app;
     app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
+    for (size_t i = 0; i < SIM_COUNT_OF(test->ends); i++) {
+        if (sim_carry_has(carry, test->ends[i].endpoint->node)) {
+            SIM_CARRY(carry, test->ends[i].row_count);
+            SIM_CARRY(carry, test->ends[i].rows);
+        }
+    }
     if (sim_carry_has(carry, client->endpoint->node)) {
-        SIM_CARRY(carry, test->row_count);
-        SIM_CARRY(carry, test->rows);
         SIM_CARRY(carry, test->done);
         SIM_CARRY(carry, test->status);
         SIM_CARRY(carry, client->ended);

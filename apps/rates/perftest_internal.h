@@ -26,11 +26,9 @@ typedef enum app__perftest_connection {
 } app__perftest_connection_t;
 
 #define APP__PERFTEST_ATOMIC_BYTES 8u
-// Each queue pair has a page of words at its peer, one in each line of the processor's caches.
-// Its atomics go through them, one after the other, as in the tools.
-#define APP__PERFTEST_WORD_BYTES 64u
-#define APP__PERFTEST_WORDS 64u
-#define APP__PERFTEST_WORDS_BYTES (APP__PERFTEST_WORDS * APP__PERFTEST_WORD_BYTES)
+// The buffer of a queue pair with small messages, as in the tools. Messages go through it one after
+// the other; each lies in a line of the processor's caches of its own. So do the words of atomics.
+#define APP__PERFTEST_BUFFER_BYTES 4096u
 
 #define APP__PERFTEST_SIZES_MAX 23u // 2 to 2^23, like perftest's -a
 
@@ -62,11 +60,13 @@ typedef struct app__perftest_config {
     bool all;
     uint64_t iterations; // of each queue pair; SIM_AUTO: the default of the tool
     uint64_t tx_depth;
+    uint64_t rx_depth; // SIM_AUTO: the default of the tool
     uint64_t post_list;
     uint64_t moderation;   // one message of so many has a completion
     uint64_t inline_bytes; // a longer payload is no inline one
     uint64_t qps;
     sim_time_t start_ps;
+    sim_time_t handshake_ps;
     sim_time_t stop_ps; // no message is posted from this time on; SIM_AUTO: none
     uint64_t priority;  // SIM_AUTO: that of the NIC
     uint64_t dscp;
@@ -82,15 +82,23 @@ typedef struct app__perftest_qp {
     uint64_t receives; // posted, of all sizes
 } app__perftest_qp_t;
 
+// A part of the loop of a bandwidth test, with the detailed NIC.
+typedef enum app__perftest_part {
+    APP__PERFTEST_POSTS,
+    APP__PERFTEST_RECEIVES,
+    APP__PERFTEST_COMPLETIONS,
+} app__perftest_part_t;
+
 // The client (APP__REQUESTER) or the server (APP__RESPONDER). Only events of its host touch it.
 // Each end goes through the sizes by itself; the server does so in a test of both directions.
 typedef struct app__perftest_end {
     app__perftest_t *test;
     app__endpoint_t *endpoint;
     app__perftest_qp_t *qps;
-    nic_core_t *core;   // the program's; NULL: it takes no time, since the NIC is ideal
-    uint64_t words;     // address of the words that the peer's atomics change
-    uint32_t words_key; // of their region
+    nic_core_t *core;               // the program's; NULL: it takes no time, since the NIC is ideal
+    app__perftest_part_t next_part; // of the core's next step
+    uint64_t words;                 // address of the words that the peer's atomics change
+    uint32_t words_key;             // of their region
     nic_cq_t *send_cq;
     nic_cq_t *recv_cq;
     uint64_t writes; // that lie in memory, and that the core has not seen
@@ -101,6 +109,10 @@ typedef struct app__perftest_end {
     uint64_t completed;
     uint64_t sends_outstanding; // latency tests
     bool ended;                 // by itself: all done, out of time, or failed
+    sim_time_t *posted_ps;      // per message of the current size, if the end measures
+    sim_time_t *completed_ps;
+    app__perftest_row_t rows[APP__PERFTEST_SIZES_MAX];
+    uint32_t row_count;
 } app__perftest_end_t;
 
 struct app__perftest {
@@ -113,12 +125,8 @@ struct app__perftest {
     // Only events of the client's host touch the following fields.
     bool waiting;             // for the answer to the last ping
     sim_timer_t answer_timer; // fires when the server can no longer answer
-    sim_time_t answer_ps;  // longest time that an answer takes, repetitions included; 0: no limit
-    sim_time_t *posted_ps; // per message of the current size
-    sim_time_t *completed_ps;
-    app__perftest_row_t rows[APP__PERFTEST_SIZES_MAX];
-    uint32_t row_count;
-    uint64_t done; // iterations of all sizes
+    sim_time_t answer_ps; // longest time that an answer takes, repetitions included; 0: no limit
+    uint64_t done;        // iterations of all sizes
     uint32_t status;
 
     // Only events of the server's host touch the following fields.
@@ -138,6 +146,21 @@ static inline bool app__perftest_is_fetch(app__perftest_kind_t kind)
     return kind == APP__PERFTEST_READ_LAT || kind == APP__PERFTEST_ATOMIC_LAT;
 }
 
+// Returns whether an end posts the messages that are measured: the client, and in a test of both
+// directions the server, too.
+static inline bool app__perftest_measures(const app__perftest_end_t *end)
+{
+    return end == &end->test->ends[APP__REQUESTER] || end->test->config.both_ways;
+}
+
+// Returns whether an end begins at the start of the test. With SENDs in both directions the server
+// begins with the first message that comes, as the tool's does.
+static inline bool app__perftest_starts(const app__perftest_end_t *end)
+{
+    return end == &end->test->ends[APP__REQUESTER] ||
+           (end->test->config.both_ways && end->test->config.test != APP__PERFTEST_SEND_BW);
+}
+
 static inline uint64_t app__perftest_messages_of_size(const app__perftest_t *test)
 {
     return test->config.iterations * test->config.qps;
@@ -155,8 +178,8 @@ bool app__perftest_take_step(nic_core_t *core, void *ctx);
 void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer);
 void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer);
 
-// perftest_report.c: app__perftest_measure makes the row of the size that has just finished.
-void app__perftest_measure(app__perftest_t *test);
+// perftest_report.c: app__perftest_measure makes an end's row of the size that has just finished.
+void app__perftest_measure(app__perftest_end_t *end);
 extern const sim_report_table_t app__perftest_report;
 void app__perftest_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 

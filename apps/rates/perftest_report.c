@@ -33,13 +33,13 @@ static double gbps(uint64_t bytes, double time_ps)
 }
 
 // Returns the shortest time per message of any interval; it compares times and counts as fractions.
-static double best_time_ps(const app__perftest_t *test, uint64_t messages)
+static double best_time_ps(const app__perftest_end_t *end, uint64_t messages)
 {
-    double best_ps = (double)(test->completed_ps[0] - test->posted_ps[0]);
+    double best_ps = (double)(end->completed_ps[0] - end->posted_ps[0]);
     double best_count = 1.0;
     for (uint64_t first = 0; first < messages; first++) {
         for (uint64_t last = first; last < messages; last++) {
-            const double time_ps = (double)(test->completed_ps[last] - test->posted_ps[first]);
+            const double time_ps = (double)(end->completed_ps[last] - end->posted_ps[first]);
             const double count = (double)(last - first + 1);
             if (time_ps * best_count < best_ps * count) {
                 best_ps = time_ps;
@@ -52,12 +52,13 @@ static double best_time_ps(const app__perftest_t *test, uint64_t messages)
 
 // Returns the shortest time per message between any two completions. Unreliable messages complete
 // when their last packet is sent, so the time from a post would leave out that packet.
-static double best_unreliable_ps(const app__perftest_t *test, uint64_t messages, double average_ps)
+static double best_unreliable_ps(const app__perftest_end_t *end, uint64_t messages,
+                                 double average_ps)
 {
     double best_ps = average_ps;
     for (uint64_t first = 0; first < messages; first++) {
         for (uint64_t last = first + 1; last < messages; last++) {
-            const double time_ps = (double)(test->completed_ps[last] - test->completed_ps[first]);
+            const double time_ps = (double)(end->completed_ps[last] - end->completed_ps[first]);
             const double one_ps = time_ps / (double)(last - first);
             best_ps = one_ps > 0 && one_ps < best_ps ? one_ps : best_ps;
         }
@@ -65,18 +66,17 @@ static double best_unreliable_ps(const app__perftest_t *test, uint64_t messages,
     return best_ps;
 }
 
-static void measure_bandwidth(const app__perftest_t *test, app__perftest_row_t *row)
+static void measure_bandwidth(const app__perftest_end_t *end, app__perftest_row_t *row)
 {
-    const double time_ps = (double)(test->completed_ps[row->iterations - 1] - test->posted_ps[0]);
-    const uint64_t ways = test->config.both_ways ? 2 : 1;
-    row->average_gbps = gbps(ways * row->bytes * row->iterations, time_ps);
-    row->rate_mpps = (double)(ways * row->iterations) * 1e6 / time_ps;
+    const double time_ps = (double)(end->completed_ps[row->iterations - 1] - end->posted_ps[0]);
+    row->average_gbps = gbps(row->bytes * row->iterations, time_ps);
+    row->rate_mpps = (double)row->iterations * 1e6 / time_ps;
     if (row->iterations <= PEAK_MESSAGES_MAX) {
         const double best_ps =
-            test->config.connection == APP__PERFTEST_RC
-                ? best_time_ps(test, row->iterations)
-                : best_unreliable_ps(test, row->iterations, time_ps / (double)row->iterations);
-        row->peak_gbps = gbps(ways * row->bytes, best_ps);
+            end->test->config.connection == APP__PERFTEST_RC
+                ? best_time_ps(end, row->iterations)
+                : best_unreliable_ps(end, row->iterations, time_ps / (double)row->iterations);
+        row->peak_gbps = gbps(row->bytes, best_ps);
     }
 }
 
@@ -87,14 +87,14 @@ static int compare_times(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static void measure_latency(const app__perftest_t *test, app__perftest_row_t *row)
+static void measure_latency(const app__perftest_end_t *end, app__perftest_row_t *row)
 {
     const uint64_t count = row->iterations;
-    const uint64_t parts = app__perftest_is_fetch(test->config.test) ? 1 : 2;
+    const uint64_t parts = app__perftest_is_fetch(end->test->config.test) ? 1 : 2;
     sim_time_t *const times_ps = sim_alloc_array(count, sizeof(*times_ps));
     double sum = 0.0;
     for (uint64_t i = 0; i < count; i++) {
-        times_ps[i] = (test->completed_ps[i] - test->posted_ps[i]) / parts;
+        times_ps[i] = (end->completed_ps[i] - end->posted_ps[i]) / parts;
         sum += (double)times_ps[i];
     }
     qsort(times_ps, count, sizeof(*times_ps), compare_times);
@@ -114,17 +114,30 @@ static void measure_latency(const app__perftest_t *test, app__perftest_row_t *ro
     sim_free(times_ps);
 }
 
-void app__perftest_measure(app__perftest_t *test)
+void app__perftest_measure(app__perftest_end_t *end)
 {
-    const app__perftest_end_t *const client = &test->ends[APP__REQUESTER];
-    app__perftest_row_t *const row = &test->rows[test->row_count++];
-    *row = (app__perftest_row_t){.bytes = test->sizes[client->size_index],
-                                 .iterations = client->completed};
-    if (app__perftest_is_latency(test->config.test)) {
-        measure_latency(test, row);
+    app__perftest_row_t *const row = &end->rows[end->row_count++];
+    *row = (app__perftest_row_t){.bytes = end->test->sizes[end->size_index],
+                                 .iterations = end->completed};
+    if (app__perftest_is_latency(end->test->config.test)) {
+        measure_latency(end, row);
     } else {
-        measure_bandwidth(test, row);
+        measure_bandwidth(end, row);
     }
+}
+
+// Returns a row as the tool prints it: in a test of both directions with the sums of what each end
+// measured.
+static app__perftest_row_t printed(const app__perftest_t *test, uint32_t index)
+{
+    const app__perftest_end_t *const server = &test->ends[APP__RESPONDER];
+    app__perftest_row_t row = test->ends[APP__REQUESTER].rows[index];
+    if (index < server->row_count) {
+        row.peak_gbps += server->rows[index].peak_gbps;
+        row.average_gbps += server->rows[index].average_gbps;
+        row.rate_mpps += server->rows[index].rate_mpps;
+    }
+    return row;
 }
 
 // -- reporting
@@ -191,9 +204,11 @@ static void fill_report(const void *object, void *filled)
     const app__perftest_t *const test = object;
     perftest_report_t *const report = filled;
     const bool several = test->size_count > 1;
-    for (uint32_t i = 0; i < test->row_count; i++) {
+    const uint32_t row_count = test->ends[APP__REQUESTER].row_count;
+    for (uint32_t i = 0; i < row_count; i++) {
         size_report_t *const size = &report->sizes[i];
-        *size = report_of(test, &test->rows[i]);
+        const app__perftest_row_t row = printed(test, i);
+        *size = report_of(test, &row);
         report->latencies = several && size->latency;
         report->bandwidths = several && size->bandwidth;
         report->t_typical_min =
@@ -201,8 +216,8 @@ static void fill_report(const void *object, void *filled)
         report->bw_average_max = SIM_MAX(size->bw_average, report->bw_average_max);
     }
     if (several) {
-        report->list = (sim_report_list_t){report->sizes, test->row_count};
-    } else if (test->row_count > 0) {
+        report->list = (sim_report_list_t){report->sizes, row_count};
+    } else if (row_count > 0) {
         report->only = true;
         report->one = report->sizes[0];
         report->iterations = report->one.iterations;
@@ -282,8 +297,9 @@ void app__perftest_print(const app_t *app, void (*write)(const char *text, void 
               "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]\n"
             : " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n",
         ctx);
-    for (uint32_t i = 0; i < test->row_count; i++) {
-        print_row(test, &test->rows[i], write, ctx);
+    for (uint32_t i = 0; i < client->row_count; i++) {
+        const app__perftest_row_t row = printed(test, i);
+        print_row(test, &row, write, ctx);
     }
     if (test->status != NIC_WC_SUCCESS) {
         snprintf(line, sizeof(line), " Completion with error: %s\n",

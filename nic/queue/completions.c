@@ -49,8 +49,8 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
     return cq;
 }
 
-// Takes completions out. A core gets only those that it can see at this point of its step.
-uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
+// A core gets only those that it can see at this point of its step.
+uint32_t nic_cq_take(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
 {
     nic_t *const nic = cq->nic;
     const bool seen_by_core = cq->core != NULL;
@@ -64,7 +64,22 @@ uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
     }
     cq->first = slot;
     cq->count -= taken;
-    NIC_DEVICE(nic, polled, nic, seen_by_core ? nic->host->core : NULL, taken);
+    NIC_DEVICE(nic, taken, nic, taken);
+    return taken;
+}
+
+void nic_cq_spend_poll(const nic_cq_t *cq, uint32_t count)
+{
+    nic_core_t *const core = cq->core != NULL ? cq->nic->host->core : NULL;
+    if (core != NULL) {
+        NIC_DEVICE(cq->nic, polled, cq->nic, core, count);
+    }
+}
+
+uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
+{
+    const uint32_t taken = nic_cq_take(cq, count, wc);
+    nic_cq_spend_poll(cq, taken);
     return taken;
 }
 

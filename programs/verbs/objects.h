@@ -50,6 +50,10 @@ typedef struct verbs_cq {
     program_completion_t current; // of ibv_start_poll
     turn_idle_t idle;
     uint32_t polls_in_a_row; // empty ones, while other queues had completions in their caches
+    uint64_t sends;          // posted and not retired
+    uint64_t sends_before;   // those before the first post since the last answer
+    uint64_t answers;        // number of answers at that post
+    bool receives;           // receives were posted that complete here
 } verbs_cq_t;
 
 typedef struct verbs_srq {
@@ -155,6 +159,9 @@ struct ibv_qp *verbs_create_qp(struct ibv_context *context, struct ibv_qp_init_a
 
 // Writes a record and what follows it into the ring of posts. Sets its `bytes` and `lead_ps`.
 void verbs_put_record(const program_post_t *record, const void *rest, size_t rest_bytes);
+
+// The number of answers at the latest post of a send or a receive.
+extern uint64_t verbs_post_answers;
 
 // Writes a record of a poll that finds nothing.
 void verbs_put_empty_poll(uint32_t cq);

@@ -8,6 +8,8 @@
 #include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
+uint64_t verbs_post_answers;
+
 // -- room in the work queues
 
 bool verbs_count_send(verbs_qp_t *qp, bool signaled)
@@ -20,19 +22,31 @@ bool verbs_count_send(verbs_qp_t *qp, bool signaled)
         qp->signaled_count++;
     }
     qp->posted++;
+    verbs_cq_t *cq = (verbs_cq_t *)qp->base.send_cq;
+    if (cq->answers != turn_answers) {
+        cq->answers = turn_answers;
+        cq->sends_before = cq->sends;
+    }
+    cq->sends++;
     return true;
+}
+
+static void retire_until(verbs_qp_t *qp, uint64_t retired)
+{
+    ((verbs_cq_t *)qp->base.send_cq)->sends -= retired - qp->retired;
+    qp->retired = retired;
 }
 
 static void retire_send(verbs_qp_t *qp, bool success)
 {
     if (success && qp->signaled_count != 0) {
-        qp->retired = qp->signaled[qp->signaled_first & qp->signaled_mask] + 1;
+        retire_until(qp, qp->signaled[qp->signaled_first & qp->signaled_mask] + 1);
         qp->signaled_first++;
         qp->signaled_count--;
         return;
     }
     // After an error every work request completes, signaled or not.
-    qp->retired += qp->retired < qp->posted;
+    retire_until(qp, qp->retired + (qp->retired < qp->posted));
     while (qp->signaled_count != 0 &&
            qp->signaled[qp->signaled_first & qp->signaled_mask] < qp->retired) {
         qp->signaled_first++;
@@ -84,6 +98,7 @@ void verbs_put_record(const program_post_t *record, const void *rest, size_t res
     if (turn_shared->post_ps != PROGRAM_NEVER) {
         turn_charge(turn_shared->post_ps);
     }
+    verbs_post_answers = turn_answers;
     program_post_t head = *record;
     put(&head, rest, rest_bytes);
     if (trace_on) {
@@ -277,6 +292,7 @@ static int post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_rec
             error = ENOMEM;
         } else {
             qp->receives++;
+            ((verbs_cq_t *)base->recv_cq)->receives = true;
             put_receive(PROGRAM_RECV, base->handle, wr);
         }
     }

@@ -91,6 +91,9 @@ static int create(verbs_qp_t *qp, struct ibv_pd *pd, const struct ibv_qp_init_at
     qp->base.send_cq = attr->send_cq;
     qp->base.recv_cq = attr->recv_cq;
     qp->base.srq = attr->srq;
+    if (attr->srq != NULL) {
+        ((verbs_cq_t *)attr->recv_cq)->receives = true;
+    }
     qp->base.handle = call.handle;
     qp->base.qp_num = call.handle;
     qp->base.qp_type = attr->qp_type;
@@ -245,6 +248,7 @@ void verbs_reset_queues(verbs_qp_t *qp)
 {
     verbs_forget_completions(qp->base.send_cq, qp->base.qp_num);
     verbs_forget_completions(qp->base.recv_cq, qp->base.qp_num);
+    ((verbs_cq_t *)qp->base.send_cq)->sends -= qp->posted - qp->retired;
     qp->posted = 0;
     qp->retired = 0;
     qp->signaled_first = 0;

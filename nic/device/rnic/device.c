@@ -76,15 +76,17 @@ static void completed(nic_t *nic)
 
 // -- cores
 
+static void taken(nic_t *nic, uint32_t count)
+{
+    nic__rnic(nic)->counters.cqes_polled += count;
+}
+
 static void polled(nic_t *nic, nic_core_t *core, uint32_t count)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
-    rnic->counters.cqes_polled += count;
-    if (core != NULL) {
-        nic__core_spend(core, rnic->detail.cpu_poll_ps + count * rnic->detail.cpu_cqe_ps);
-        // The NIC wrote the CQEs into the last-level cache. Adjacent CQEs come with one access.
-        nic__core_wait(core, count != 0 ? rnic->detail.cpu_line_wait_ps : 0);
-    }
+    const nic_detail_t *const detail = &nic__rnic(nic)->detail;
+    nic__core_spend(core, detail->cpu_poll_ps + count * detail->cpu_cqe_ps);
+    // The NIC wrote the CQEs into the last-level cache. Adjacent CQEs come with one access.
+    nic__core_wait(core, count != 0 ? detail->cpu_line_wait_ps : 0);
 }
 
 static void digest(const nic_t *nic, sim_digest_t *sum)
@@ -127,6 +129,7 @@ const nic_device_ops_t nic_device_rnic = {
     .wrote = nic__rnic_tell_write,
     .completion = nic__rnic_completion,
     .completed = completed,
+    .taken = taken,
     .polled = polled,
     .host_read_ps = nic__rnic_host_read,
     .host_write_ps = nic__rnic_host_write,
