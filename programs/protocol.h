@@ -37,6 +37,7 @@
 #define PROGRAM_NEVER UINT64_MAX
 #define PROGRAM_NO_THREAD UINT32_MAX
 #define PROGRAM_KEY_OF_PROCESSES 1u // is woken when a process that was forked ends
+#define PROGRAM_KEY_SHARED (UINT64_C(1) << 63) // the key is of memory that other programs may share
 #define PROGRAM_KEYS 1024u          // counters of waits for keys
 #define PROGRAM_BELLS 1025u         // that of the simulator, and those of threads that live
 
@@ -62,6 +63,8 @@ typedef enum program_op {
     PROGRAM_TOUCH,      // threads that wait for descriptors look at them again
     PROGRAM_FILES,      // brings the files of the host's devices up to date. out: files in
                         // program_shared_t
+
+    PROGRAM_SHARE, // the process shares memory with other programs of its host
 
     PROGRAM_SEGMENT_GET, // in: segment (key, bytes, flags, mode, creator). out: handle, which
                          // is 0 for the first segment of the host. EEXIST, EINVAL, ENOENT, ENOMEM

@@ -61,7 +61,7 @@ struct app__program {
     app__cma_t *manager;       // of connections, of the host
     struct app__files *files;  // of the network
     app__segments_t *segments; // of the host
-    bool shares;               // it has attached one
+    bool shares;               // memory with other programs of the host
     app__program_t *next_sharer;
     app_runtime_t *runtime;
     net_node_t *node;

@@ -136,7 +136,7 @@ app__program_t *app__segments_sharers(app__program_t *program)
     return program->shares ? program->segments->sharers : program;
 }
 
-static void share(app__program_t *program)
+void app__segments_share(app__program_t *program)
 {
     if (!program->shares) {
         program->shares = true;
@@ -214,7 +214,7 @@ static int give(app__program_t *program, segment_t *segment, int *descriptor)
         return errno;
     }
     attach(segment, program->process, 1);
-    share(program);
+    app__segments_share(program);
     return 0;
 }
 

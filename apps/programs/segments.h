@@ -26,7 +26,9 @@ void app__segments_leave(app__segments_t *segments, const app__process_t *proces
 void app__segments_forked(app__segments_t *segments, const app__process_t *parent,
                           const app__process_t *child);
 // Returns the first of the programs that may see what this one writes into its memory: itself,
-// unless it has attached a segment. The others follow it as `next_sharer`.
+// unless it shares memory with others. The others follow it as `next_sharer`.
 app__program_t *app__segments_sharers(app__program_t *program);
+// Adds a program to those that share memory with others of the host.
+void app__segments_share(app__program_t *program);
 
 #endif // APPS_PROGRAMS_SEGMENTS_H

@@ -352,6 +352,9 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
         return 0;
     case PROGRAM_FILES:
         return app__files_call(program);
+    case PROGRAM_SHARE:
+        app__segments_share(program);
+        return 0;
     case PROGRAM_SEGMENT_GET:
     case PROGRAM_SEGMENT_ATTACH:
     case PROGRAM_SEGMENT_DETACH:

@@ -9,6 +9,7 @@
 #include <threads.h>
 
 #include "programs/threads/mutex.h"
+#include "programs/threads/shared.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
@@ -18,6 +19,7 @@
 // Waits. Returns 0, ETIMEDOUT or the error of unlocking.
 static int wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t end_ps)
 {
+    (void)shared_object(condition);
     turn_charge_call();
     threads_meet();
     int error = mutex_unlock(mutex);
@@ -71,6 +73,7 @@ PROGRAM_EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict condition,
 
 static int wake(const pthread_cond_t *condition, uint32_t count)
 {
+    (void)shared_object(condition);
     threads_meet_in_memory();
     (void)threads_wake(condition, count);
     return 0;

@@ -13,15 +13,16 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "programs/threads/shared.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
 
 #define TYPE_BITS 3
 
-static bool simulated(void)
+static bool simulated(const volatile void *object)
 {
-    return threads_many && turn_on() && turn_is_mine();
+    return (threads_many || shared_object(object)) && turn_on() && turn_is_mine();
 }
 
 int mutex_lock(pthread_mutex_t *mutex, uint64_t end_ps)
@@ -55,7 +56,7 @@ int mutex_unlock(pthread_mutex_t *mutex)
 
 PROGRAM_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (!simulated()) {
+    if (!simulated(mutex)) {
         return PROGRAM_NEXT(pthread_mutex_lock)(mutex);
     }
     threads_meet_at_lock();
@@ -65,7 +66,7 @@ PROGRAM_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 PROGRAM_EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
     static turn_idle_t idle;
-    if (!simulated()) {
+    if (!simulated(mutex)) {
         return PROGRAM_NEXT(pthread_mutex_trylock)(mutex);
     }
     threads_meet_in_memory();
@@ -79,7 +80,7 @@ PROGRAM_EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 PROGRAM_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                                            const struct timespec *time)
 {
-    if (!simulated()) {
+    if (!simulated(mutex)) {
         return PROGRAM_NEXT(pthread_mutex_clocklock)(mutex, clock, time);
     }
     if (threads_is_no_time(time)) {
@@ -92,13 +93,13 @@ PROGRAM_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clo
 PROGRAM_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex,
                                            const struct timespec *restrict time)
 {
-    return simulated() ? pthread_mutex_clocklock(mutex, CLOCK_REALTIME, time)
-                       : PROGRAM_NEXT(pthread_mutex_timedlock)(mutex, time);
+    return simulated(mutex) ? pthread_mutex_clocklock(mutex, CLOCK_REALTIME, time)
+                            : PROGRAM_NEXT(pthread_mutex_timedlock)(mutex, time);
 }
 
 PROGRAM_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    if (!simulated()) {
+    if (!simulated(mutex)) {
         return PROGRAM_NEXT(pthread_mutex_unlock)(mutex);
     }
     threads_meet_in_memory();
@@ -145,7 +146,7 @@ PROGRAM_EXPORT int mtx_unlock(mtx_t *mutex)
 
 PROGRAM_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 {
-    if (!simulated()) {
+    if (!simulated((const volatile void *)lock)) {
         return PROGRAM_NEXT(pthread_spin_lock)(lock);
     }
     threads_meet_at_lock();
@@ -158,7 +159,7 @@ PROGRAM_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 PROGRAM_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
     static turn_idle_t idle;
-    if (!simulated()) {
+    if (!simulated((const volatile void *)lock)) {
         return PROGRAM_NEXT(pthread_spin_trylock)(lock);
     }
     threads_meet_in_memory();
@@ -171,7 +172,7 @@ PROGRAM_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
 
 PROGRAM_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
-    if (!simulated()) {
+    if (!simulated((const volatile void *)lock)) {
         return PROGRAM_NEXT(pthread_spin_unlock)(lock);
     }
     threads_meet_in_memory();

@@ -6,13 +6,14 @@
 #include <semaphore.h>
 #include <threads.h>
 
+#include "programs/threads/shared.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
 
-static bool simulated(void)
+static bool simulated(const volatile void *object)
 {
-    return threads_many && turn_on() && turn_is_mine();
+    return (threads_many || shared_object(object)) && turn_on() && turn_is_mine();
 }
 
 // Tries again and again until the attempt shows no EBUSY, and waits for the key in between.
@@ -49,6 +50,7 @@ PROGRAM_EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
     if (!turn_enter("pthread_barrier_wait")) {
         return PROGRAM_NEXT(pthread_barrier_wait)(object);
     }
+    (void)shared_object(object);
     turn_charge_call();
     threads_meet();
     const unsigned int round = barrier->round;
@@ -80,6 +82,7 @@ static int try_semaphore(void *object)
 
 static int wait_semaphore(sem_t *semaphore, uint64_t end_ps)
 {
+    (void)shared_object(semaphore);
     threads_meet_in_memory();
     const int error = attempt_until(try_semaphore, semaphore, PROGRAM_AT_SEMAPHORE, end_ps);
     threads_cancel_point();
@@ -118,7 +121,7 @@ PROGRAM_EXPORT int sem_trywait(sem_t *semaphore)
 {
     static turn_idle_t idle;
     int error = 0;
-    if (simulated()) {
+    if (simulated(semaphore)) {
         threads_meet_in_memory();
         if (try_semaphore(semaphore) == 0) {
             return 0;
@@ -132,11 +135,11 @@ PROGRAM_EXPORT int sem_trywait(sem_t *semaphore)
 
 PROGRAM_EXPORT int sem_post(sem_t *semaphore)
 {
-    if (simulated()) {
+    if (simulated(semaphore)) {
         threads_meet_in_memory();
     }
     const int error = PROGRAM_NEXT(sem_post)(semaphore);
-    if (error == 0 && simulated()) {
+    if (error == 0 && simulated(semaphore)) {
         (void)threads_wake(semaphore, 1);
     }
     return error;
@@ -167,51 +170,51 @@ static int lock(pthread_rwlock_t *object, attempt_fn attempt, clockid_t clock,
 
 PROGRAM_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *object)
 {
-    return simulated() ? lock(object, try_read, CLOCK_REALTIME, NULL)
-                       : PROGRAM_NEXT(pthread_rwlock_rdlock)(object);
+    return simulated(object) ? lock(object, try_read, CLOCK_REALTIME, NULL)
+                             : PROGRAM_NEXT(pthread_rwlock_rdlock)(object);
 }
 
 PROGRAM_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *object)
 {
-    return simulated() ? lock(object, try_write, CLOCK_REALTIME, NULL)
-                       : PROGRAM_NEXT(pthread_rwlock_wrlock)(object);
+    return simulated(object) ? lock(object, try_write, CLOCK_REALTIME, NULL)
+                             : PROGRAM_NEXT(pthread_rwlock_wrlock)(object);
 }
 
 PROGRAM_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict object,
                                               const struct timespec *restrict time)
 {
-    return simulated() ? lock(object, try_read, CLOCK_REALTIME, time)
-                       : PROGRAM_NEXT(pthread_rwlock_timedrdlock)(object, time);
+    return simulated(object) ? lock(object, try_read, CLOCK_REALTIME, time)
+                             : PROGRAM_NEXT(pthread_rwlock_timedrdlock)(object, time);
 }
 
 PROGRAM_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict object,
                                               const struct timespec *restrict time)
 {
-    return simulated() ? lock(object, try_write, CLOCK_REALTIME, time)
-                       : PROGRAM_NEXT(pthread_rwlock_timedwrlock)(object, time);
+    return simulated(object) ? lock(object, try_write, CLOCK_REALTIME, time)
+                             : PROGRAM_NEXT(pthread_rwlock_timedwrlock)(object, time);
 }
 
 PROGRAM_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict object, clockid_t clock,
                                               const struct timespec *restrict time)
 {
-    return simulated() ? lock(object, try_read, clock, time)
-                       : PROGRAM_NEXT(pthread_rwlock_clockrdlock)(object, clock, time);
+    return simulated(object) ? lock(object, try_read, clock, time)
+                             : PROGRAM_NEXT(pthread_rwlock_clockrdlock)(object, clock, time);
 }
 
 PROGRAM_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict object, clockid_t clock,
                                               const struct timespec *restrict time)
 {
-    return simulated() ? lock(object, try_write, clock, time)
-                       : PROGRAM_NEXT(pthread_rwlock_clockwrlock)(object, clock, time);
+    return simulated(object) ? lock(object, try_write, clock, time)
+                             : PROGRAM_NEXT(pthread_rwlock_clockwrlock)(object, clock, time);
 }
 
 PROGRAM_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *object)
 {
-    if (simulated()) {
+    if (simulated(object)) {
         threads_meet_in_memory();
     }
     const int error = PROGRAM_NEXT(pthread_rwlock_unlock)(object);
-    if (error == 0 && simulated()) {
+    if (error == 0 && simulated(object)) {
         (void)threads_wake(object, UINT32_MAX);
     }
     return error;
@@ -229,7 +232,7 @@ static bool runs_elsewhere(pthread_once_t *once)
 
 PROGRAM_EXPORT int pthread_once(pthread_once_t *once, void (*function)(void))
 {
-    if (!simulated() || (*once & ONCE_DONE) != 0) {
+    if (!simulated(once) || (*once & ONCE_DONE) != 0) {
         return PROGRAM_NEXT(pthread_once)(once, function);
     }
     threads_meet_in_memory();

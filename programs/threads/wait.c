@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "programs/threads/shared.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
@@ -102,7 +103,7 @@ uint32_t threads_wait(const volatile void *key, uint32_t object, uint32_t other,
 {
     program_call_t call = {.wait = {.mask = PROGRAM_ON_KEY | PROGRAM_ON_SIGNAL,
                                     .timeout_ps = timeout_ps,
-                                    .key = (uintptr_t)key,
+                                    .key = shared_key(key),
                                     .object = object,
                                     .other = other}};
     uint32_t *const waits = waits_of(call.wait.key);
@@ -117,8 +118,9 @@ uint32_t threads_wait(const volatile void *key, uint32_t object, uint32_t other,
 
 uint32_t threads_wake(const volatile void *key, uint32_t count)
 {
-    program_call_t call = {.op = PROGRAM_WAKE, .count = count, .wait = {.key = (uintptr_t)key}};
-    if (!turn_on() || *waits_of(call.wait.key) == 0) {
+    program_call_t call = {.op = PROGRAM_WAKE, .count = count, .wait = {.key = shared_key(key)}};
+    const bool shared = (call.wait.key & PROGRAM_KEY_SHARED) != 0; // other programs may wait, too
+    if (!turn_on() || (!shared && *waits_of(call.wait.key) == 0)) {
         return 0;
     }
     turn_shared->lead_ps += turn_shared->call_ps;

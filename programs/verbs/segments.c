@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "programs/system.h"
+#include "programs/threads/shared.h"
 #include "programs/turn.h"
 
 #define PAGE_BYTES UINT64_C(4096)
@@ -114,6 +115,7 @@ static long attach(int id, const void *wish, int flags)
     }
     *segment = (segment_t){(uint64_t)address, bytes, status.st_ino, call.handle, segments};
     segments = segment;
+    shared_add(segment->address, bytes, status.st_dev, status.st_ino, 0);
     return address;
 }
 
@@ -129,6 +131,7 @@ static long detach(const void *address)
     }
     *at = segment->next;
     turn_charge_call();
+    shared_remove(segment->address, segment->bytes);
     system_call(SYS_munmap, segment->address, segment->bytes);
     give_up(segment->id);
     free(segment);

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # labels: plain
-# tests/programs/test_programs_segments.sh - segments of System V between programs of a host, and LIDs.
+# tests/programs/test_programs_segments.sh - memory that programs of a host share, and LIDs.
 #
-# Goal: what HERD's public code needs. Method: two programs of a host share a segment by its key, into which a
-# third one writes; the pingpongs of ibverbs-utils and ib_send_bw -c UD find each other by LIDs.
+# Goal: what HERD's public code needs, and locks between processes. Method: two programs of a host share a
+# segment by its key, into which a third one writes; the same with a mapped file and the locks in it; the
+# pingpongs of ibverbs-utils and ib_send_bw -c UD find each other by LIDs.
 set -eu
 . tests/script.sh
 
@@ -49,6 +50,21 @@ traffic:
       - {host: host0, command: "$work/segments refused"}
 YAML
 run refused
+
+# Locks and semaphores with names between two programs of a host, and between processes of one program.
+${CC:-cc} -O1 tests/programs/meet.c -o "$work/meet" -pthread
+cat >"$work/meet.yaml" <<YAML
+topology:
+  star: {hosts: 2}
+traffic:
+  - programs:
+      - {host: host0, command: "$work/meet first"}
+      - {host: host0, command: "$work/meet second"}
+      - {host: host1, command: "$work/meet fork"}
+YAML
+run meet
+[ "$(cat "$work"/meet.run/programs/*.out | sed 's/.*sum //; s/ at.*//' | sort -u | wc -l)" = 1 ] ||
+    fail "meet: the programs did not take turns"
 
 command -v ibv_ud_pingpong >/dev/null && command -v ib_send_bw >/dev/null || {
     echo "the second part needs ibverbs-utils and perftest"

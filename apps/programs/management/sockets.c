@@ -18,7 +18,6 @@
 #define FIRST_FREE_PORT 32768u // of ports that nobody asked for
 #define CHUNK_BYTES 65536u
 #define BACKLOG_MAX 4096u
-#define TO_ALL UINT32_MAX // hosts but the sender
 
 typedef enum message_kind {
     MESSAGE_OPEN,   // asks a host for a connection
@@ -120,10 +119,15 @@ static sim_time_t second_half_ps(const app__sockets_t *sockets)
     return sockets->latency_ps - sockets->latency_ps / 2;
 }
 
+static bool is_of_group(message_kind_t kind)
+{
+    return kind == MESSAGE_JOINS || kind == MESSAGE_LEAVES;
+}
+
 static void pass_on(hub_t *hub, message_t *message)
 {
     app__sockets_t *const sockets = hub->sockets;
-    if (message->to_host == TO_ALL) {
+    if (message->to_host == message->from_host && is_of_group(message->kind)) { // to all others
         for (uint32_t i = 0; i < sockets->host_count; i++) {
             const size_t bytes = sizeof(*message) + message->bytes;
             if (i != message->from_host) {
@@ -446,7 +450,7 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
         take_open(host, message);
     } else if (message->kind == MESSAGE_DATAGRAM) {
         take_datagram(host, message);
-    } else if (message->kind == MESSAGE_JOINS || message->kind == MESSAGE_LEAVES) {
+    } else if (is_of_group(message->kind)) {
         app__member_t member;
         memcpy(&member, message->payload, sizeof(member));
         (void)app__groups_change(&host->groups, &member, message->kind == MESSAGE_JOINS);
@@ -589,7 +593,7 @@ int app__sockets_change_group(app__program_t *program, const app__member_t *memb
     if (!app__groups_change(&host->groups, member, joins)) {
         return joins ? 0 : EINVAL;
     }
-    const app__socket_t all = {.program = program, .peer_host = TO_ALL};
+    const app__socket_t all = {.program = program, .peer_host = host->number};
     send_message(host, joins ? MESSAGE_JOINS : MESSAGE_LEAVES, &all, member, sizeof(*member));
     return 0;
 }

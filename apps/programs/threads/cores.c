@@ -229,13 +229,26 @@ static bool is_before(const app__pr_thread_t *thread, const app__pr_thread_t *ot
 }
 
 // Returns the thread that waits for a key, has not been woken, and is first to be; NULL: none.
-static app__pr_thread_t *first_at(const app__program_t *program, uint64_t key)
+static app__pr_thread_t *first_of(const app__program_t *program, uint64_t key)
 {
     app__pr_thread_t *first = NULL;
     for (size_t i = 0; i < program->thread_count; i++) {
         app__pr_thread_t *const thread = program->threads[i];
         if (waits_at(thread, key) && (first == NULL || is_before(thread, first))) {
             first = thread;
+        }
+    }
+    return first;
+}
+
+// Does the same for the program and, if the key is of shared memory, those that share it.
+static app__pr_thread_t *first_at(app__program_t *program, uint64_t key)
+{
+    app__pr_thread_t *first = first_of(program, key);
+    if ((key & PROGRAM_KEY_SHARED) != 0) {
+        for (const app__program_t *other = app__segments_sharers(program);
+             other != NULL && first == NULL; other = other->next_sharer) {
+            first = first_of(other, key);
         }
     }
     return first;
