@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/threads/shared.c - memory that processes share, and semaphores with names, which lie in it.
+// programs/threads/shared.c - memory that processes share, and semaphores with names, which lie in
+// it.
 
 #include "programs/threads/shared.h"
 
@@ -119,8 +120,8 @@ bool shared_object(const volatile void *object)
     return true;
 }
 
-// -- mapped files. The C library's own mappings are not seen, and libraries of memory management map
-// before this one is ready.
+// -- mapped files. The C library's own mappings are not seen, and libraries of memory management
+// map before this one is ready.
 
 PROGRAM_EXPORT void *mmap(void *wish, size_t bytes, int protection, int flags, int file,
                           off_t offset)

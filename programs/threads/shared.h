@@ -17,8 +17,8 @@ void shared_remove(uint64_t address, uint64_t bytes);
 // in shared memory.
 uint64_t shared_key(const volatile void *object);
 
-// Returns true if the object lies in shared memory. Then other processes may use it, and the calling
-// one takes part in waiting from now on.
+// Returns true if the object lies in shared memory. Then other processes may use it, and the
+// calling one takes part in waiting from now on.
 bool shared_object(const volatile void *object);
 
 #endif // PROGRAMS_THREADS_SHARED_H

@@ -2,8 +2,8 @@
 // tests/programs/meet.c - processes of different programs of one host meet in shared memory, for
 // test_programs_segments.sh.
 //
-// Usage: meet first|second|fork. The memory lies at another address in each process. Both take turns
-// by a mutex, a condition variable, a barrier, and two semaphores with names.
+// Usage: meet first|second|fork. The memory lies at another address in each process. Both take
+// turns by a mutex, a condition variable, a barrier, and two semaphores with names.
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
