@@ -37,9 +37,10 @@
 #define PROGRAM_NEVER UINT64_MAX
 #define PROGRAM_NO_THREAD UINT32_MAX
 #define PROGRAM_KEY_OF_PROCESSES 1u // is woken when a process that was forked ends
-#define PROGRAM_KEY_SHARED (UINT64_C(1) << 63) // the key is of memory that other programs may share
-#define PROGRAM_KEYS 1024u          // counters of waits for keys
-#define PROGRAM_BELLS 1025u         // that of the simulator, and those of threads that live
+// Of a key of memory that other programs of the host may share.
+#define PROGRAM_KEY_SHARED (UINT64_C(1) << 63)
+#define PROGRAM_KEYS 1024u  // counters of waits for keys
+#define PROGRAM_BELLS 1025u // that of the simulator, and those of threads that live
 
 // -- calls
 
