@@ -5,7 +5,8 @@
 #
 # Goal: the closed form of N frames a round trip; no drop and no pause frame in an incast, with equal
 # digests on any number of threads; credits of lost frames come back; slow receivers and circles stop the
-# ports that PFC stops; CC_Updates are in captures; settings that cannot work are refused.
+# ports that PFC stops; CC_Updates are in captures, with a comment where one is lost; settings that cannot
+# work are refused.
 # Method: stars and a leaf-spine, runs of some milliseconds.
 # Does not pin: the number of CF_Updates, the values of `credits: auto`.
 set -u
@@ -85,6 +86,15 @@ run "$work/send.yaml" --set link.loss-rate=0.001 \
 [ "$(summary "s['drops']['link-loss'] > 10 and \
     0 <= s['drops']['link-loss'] * 9 - s['credits']['recovered'] < 100")" = True ] ||
     fail "lost credits: $(summary "s['credits'], s['drops']")"
+
+# Frames that are lost have comments in a capture of the fabric, CC_Updates too.
+run "$work/send.yaml" --set link.loss-rate=0.2 --set link.cbfc.sync-interval=1us --set until=300us \
+    --set 'captures=[{fabric: all.pcapng}]'
+grep -ao 'dropped: lost on the link, [^@]* at [a-z0-9]*->[a-z0-9]*' \
+    "$work/out/captures/all.pcapng" >"$work/lost"
+[ "$(wc -l <"$work/lost")" = "$(summary "s['drops']['link-loss']")" ] &&
+    grep -q "queue [0-9]* bytes, CC_Update of the link's credits, at host1->switch0" "$work/lost" ||
+    fail "comments on lost frames: $(sed 's/[0-9][0-9]*/N/g' "$work/lost" | sort | uniq -c)"
 
 run slow-receiver --set link.flow-control=cbfc
 [ "$(summary "s['pfc']['roots'][0]['port']")" = host6 ] && grep -q "5 of 5 completed" "$work/log" ||
