@@ -52,6 +52,8 @@ row "ib_write_lat 2 B, us" fitted 3 2.0 "$(perftest 6)"
 row "WRITE 1 MiB, GB/s: NCCL, shmem_put_bw" held-out 10 47 \
     "$(perftest 4 --set $test.test=ib_write_bw --set $test.size=1MiB --set $test.iterations=30 |
         awk '{ print $1 / 8 }')"
+row "perftest at 400G, Gb/s: NVIDIA/nccl #2409" held-out 10 392 \
+    "$(perftest 4 --set $test.test=ib_write_bw --set $test.size=1MiB --set $test.iterations=1000)"
 # -- TransferEngine: a core posts for a GPU
 proxy() {
     run "$work/pair.yaml" --set nic.posting=proxy --set nic.detailed.proxy.request=90ns \
@@ -148,6 +150,14 @@ row "DeepEP, adaptive routing, GB/s" held 10 58 "$(deepep --set fabric=spines --
 awk -v gpu="$(deepep)" -v proxy="$(deepep --set posting=proxy)" \
     'BEGIN { exit !(gpu > 59 && gpu < 64 && proxy > 0.97 * gpu && proxy < 1.03 * gpu) }' ||
     fail "in one block, posting changes the rate of large messages"
+# What could explain the 37.9 GB/s of #82 in one block: a chunk of 16 tokens at a time, or half a slot.
+all=traffic[0].all-to-all
+chunks=$(deepep --set posting=proxy --set $all.bytes=118784B --set $all.messages=35 --set $all.depth=1)
+awk -v chunks="$chunks" \
+    -v slot="$(deepep --set nic.detailed.pcie.lanes=8)" \
+    -v pairs="$(deepep --set fabric=spines --set cc=none --set $all.qps=12)" \
+    'BEGIN { exit !(chunks > 37 && chunks < 40 && slot > 35 && slot < 37 && pairs > 40 && pairs < 55) }' ||
+    fail "the causes of slow messages in one block have other sizes"
 
 # -- refusals
 for set in nic.model=ideal nic.detailed.pcie.flit=100 nic.posting=cpu; do
