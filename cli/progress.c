@@ -66,7 +66,7 @@ static void add_port(cli_load_t *load, const net_port_t *port)
     uint64_t queued_bytes = 0;
     for (size_t c = 0; c < NET_PRIORITIES; c++) {
         queued_bytes += port->classes[c]->bytes;
-        load->pauses += port->rare->pauses[c].rx_pause;
+        load->pauses += port->rare->pauses[c].pauses;
         load->sent_bytes += port->node->kind == NET_NODE_HOST ? port->classes[c]->tx_bytes : 0;
     }
     for (size_t r = 0; r < NET_DROP_REASON_COUNT; r++) {

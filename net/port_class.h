@@ -61,6 +61,7 @@ typedef struct net_pause_counters {
     uint64_t tx_resume;
     uint64_t rx_pause;
     uint64_t rx_resume;
+    uint64_t pauses;            // times that the peer stopped the class
     sim_time_t paused_ps;       // total of the pauses that have ended
     sim_time_t paused_since_ps; // start of the current pause
 } net_pause_counters_t;

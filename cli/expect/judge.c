@@ -13,7 +13,7 @@ static const struct {
     const char *name;
     const char *path;
 } short_names[] = {
-    {"pauses", "pfc.pause_frames"},
+    {"pauses", "pfc.pauses"},
     {"marks", "ecn_marked"},
     {"retransmissions", "retransmitted_packets"},
 };

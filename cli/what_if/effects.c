@@ -57,7 +57,7 @@ void cli_effect_take(cli_effect_t *effect, const cli_change_t *change, const jso
         .unfinished = flows - SIM_MIN(flows, count_at(summary, "flows.completed")),
         .drops = count_at(summary, "packets.dropped"),
         .lossless_drops = count_at(summary, "drops.headroom-full"),
-        .pauses = count_at(summary, "pfc.pause_frames"),
+        .pauses = count_at(summary, "pfc.pauses"),
         .paused_ps = count_at(summary, "pfc.paused_ps"),
         .worst_us = number_at(summary, "flows.fct_us.max"),
     };

@@ -25,6 +25,7 @@ void net__port_hold(net_port_t *port, uint32_t priority, sim_time_t until_ps)
         port->counted = 1;
         port->rare->stopped |= bit;
         net__port_set_paused(port);
+        port->rare->pauses[priority].pauses++;
         port->rare->pauses[priority].paused_since_ps = port->node->sim.now_ps;
         net_port_trace(port, NET_TRACE_PAUSED, NULL, priority);
     }

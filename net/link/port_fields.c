@@ -175,6 +175,12 @@ const net_port_metric_t net_port_metrics[] = {
      .help = "number of PFC releases that the port received; a frame that releases two classes "
              "counts twice",
      .column = "rx_prio%u_resume", .total = {.group = "pfc"}},
+    {.name = "pauses", .unit = "pauses", RARE_IN(pauses, pauses[0].pauses, FIXED, CARRIED), .points = PAUSED,
+     .help = "number of times that PFC stopped a class of the port; a long pause takes several pause frames, "
+             "and a frame that is withdrawn before it leaves stops nobody",
+     .column = "pauses_prio%u", .by_class = "pauses",
+     .total = {.group = "pfc", .field = "pfc.pauses", .label = "PFC pauses",
+               .line = "PFC", .words = "pauses", .swept = true}},
     {.name = "paused", .unit = "", .per_priority = true, .read = read_is_paused, .points = PAUSED,
      .help = "1 while the peer has stopped the class, else 0"},
     {.name = "paused_ps", .unit = "ps", RARE_IN(pauses, pauses[0].paused_ps, FIXED, CARRIED | DIGESTED),

@@ -176,13 +176,13 @@ static void say_losses(json_t *story, const json_t *summary)
 static void say_pauses(json_t *story, const json_t *summary)
 {
     world_text_t text[2];
-    if (!(number_at(summary, "pfc.pause_frames") > 0)) {
+    if (!(number_at(summary, "pfc.pauses") > 0)) {
         say(story, sim_strdup("PFC never paused a port."));
         return;
     }
-    say(story, sim_format("PFC sent %s pause%s, which stopped ports for %s in total.",
-                          count_at(&text[0], summary, "pfc.pause_frames"),
-                          plural_at(summary, "pfc.pause_frames"),
+    say(story, sim_format("PFC paused ports %s time%s, for %s in total.",
+                          count_at(&text[0], summary, "pfc.pauses"),
+                          plural_at(summary, "pfc.pauses"),
                           time_at(&text[1], summary, "pfc.paused_ps")));
     const json_t *const root = json_array_get(results_json_at(summary, "pfc.roots"), 0);
     if (root != NULL) {

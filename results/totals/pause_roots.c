@@ -21,6 +21,7 @@
 typedef struct told {
     sim_time_t since_ps;   // SIM_TIME_NEVER: not stopped
     sim_time_t counted_ps; // of pauses that are over
+    uint64_t pauses;       // that were decided on
     uint32_t root;         // of the pause that holds or held last
     uint32_t links_away;
 } told_t;
@@ -213,6 +214,7 @@ static void begin(results_pause_roots_t *roots, sim_time_t time_ps,
     const net_port_t *const stopped = net_port_peer(word->port);
     const uint8_t bit = (uint8_t)(1u << stopped->uid % 8);
     root->seen.pauses++;
+    told->pauses++;
     if (told->links_away > root->seen.links_away) {
         root->seen.links_away = told->links_away;
     }
@@ -232,15 +234,22 @@ static void end(results_pause_roots_t *roots, told_t *told, sim_time_t time_ps)
     }
 }
 
-// Takes back from the root the time by which the last word counts too long: a pause frame travels,
-// so at the end of the run the peer has not stood still that long yet.
-static void take_back(results_pause_roots_t *roots, const told_t *told, sim_time_t paused_ps)
+// Corrects the root of the last pause by what the stopped port counted itself. A pause frame
+// travels, so at the end of the run the peer has not stood still that long yet. A pause that is
+// withdrawn before its frame leaves stops nobody, and one that ends by itself may stop twice.
+static void correct(results_pause_roots_t *roots, const told_t *told, sim_time_t paused_ps,
+                    uint64_t pauses)
 {
+    if (told->root == NO_ROOT) {
+        return;
+    }
+    results_pause_root_t *const root = &roots->roots[told->root].seen;
     if (told->counted_ps > paused_ps) {
-        results_pause_root_t *const root = &roots->roots[told->root].seen;
         const sim_time_t excess_ps = told->counted_ps - paused_ps;
         root->paused_ps -= SIM_MIN(excess_ps, root->paused_ps);
     }
+    const uint64_t known = root->pauses + pauses;
+    root->pauses = known - SIM_MIN(told->pauses, known);
 }
 
 void results_pause_roots_take(results_pause_roots_t *roots, sim_time_t time_ps,
@@ -285,7 +294,9 @@ void results_pause_roots_end(results_pause_roots_t *roots, sim_time_t end_ps)
             told_t *const told = roots->told[port->uid];
             for (uint32_t p = 0; told != NULL && p < NET_PRIORITIES; p++) {
                 end(roots, &told[p], end_ps);
-                take_back(roots, &told[p], net_port_paused_ps(net_port_peer(port), p, end_ps));
+                const net_port_t *const peer = net_port_peer(port);
+                correct(roots, &told[p], net_port_paused_ps(peer, p, end_ps),
+                        peer->rare->pauses[p].pauses);
             }
         }
     }

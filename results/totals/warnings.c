@@ -192,7 +192,7 @@ static void remark_irn(const world_t *world, results_t *results)
         for (uint32_t p = 0; node != NULL && node->kind == NET_NODE_SWITCH && p < node->port_count;
              p++) {
             for (uint32_t c = 0; net_port_exists(node, p) && c < NET_PRIORITIES; c++) {
-                pauses[c] += node->ports[p].rare->pauses[c].tx_pause;
+                pauses[c] += node->ports[p].rare->pauses[c].pauses;
             }
         }
     }

@@ -40,6 +40,7 @@ plant slow-receiver host3 "$tree" "host12 host3 500KB 0us, host13 host2 200KB 2u
 faults: [{part: host3, kind: slow-receiver, rate: 10Gbps}]"
 plant pause-storm host2 "$fabric" "host4 host2 300KB 0us, $other" "$small
 faults: [{part: host2, kind: pause-storm, at: 5us, until: 500us}]"
+storm=$work/$count-pause-storm
 plant incast 'leaf2->host11' "$fabric" \
     "$(for i in 0 1 2 4 5 6 7; do printf "host$i host11 150KB 0us, "; done) host8 host9 100KB 5us"
 plant incast 'switch0->host2' "$star" \
@@ -119,6 +120,18 @@ import json, sys
 cause = json.load(open(sys.argv[1]))["causes"][0]
 assert "headroom was full" in cause["sentence"], cause["sentence"]
 assert "switch.pfc.headroom=auto" in str(cause["remedies"]), cause["remedies"]
+END
+
+# One count of pauses in the summary, its roots and classes, and in the tables; frames are more.
+python3 - "$storm" <<'END' || fail "pauses are counted differently"
+import csv, json, sys
+summary = json.load(open(sys.argv[1] + "/summary.json"))
+pfc = summary["pfc"]
+rows = [row["event"] for row in csv.DictReader(open(sys.argv[1] + "/events.csv"))]
+ports = list(csv.DictReader(open(sys.argv[1] + "/ports.csv")))
+counts = {rows.count("paused"), sum(root["pauses"] for root in pfc["roots"]),
+          sum(c.get("pauses", 0) for c in summary["classes"]), sum(int(p["pauses_prio3"]) for p in ports)}
+assert counts == {pfc["pauses"]} and pfc["pause_frames"] > pfc["pauses"] > 1, (counts, pfc)
 END
 
 # The slow receiver: its tree and victims, what may help, and the same origin from counters.

@@ -160,10 +160,10 @@ refused "no -o, expected a folder"
 refused "-j is '0', expected 1 to" -o "$work/none" -j 0
 sed -i 's/dcqcn, none/dcqcn, nonsense/' "$work/sweep.yaml"
 refused 'sweep.yaml:[0-9]*:[0-9]*: nic.congestion-control=nonsense: .*no algorithm "nonsense"' -o "$work/none"
-sed -i 's/dcqcn, nonsense/dcqcn, none/; s/pause_frames/pauses/' "$work/sweep.yaml"
-refused "sweep.yaml:6:49: column 'pfc.pauses': .* has no 'pfc.pauses', expected one of pause_frames" \
+sed -i 's/dcqcn, nonsense/dcqcn, none/; s/pause_frames/stops/' "$work/sweep.yaml"
+refused "sweep.yaml:6:49: column 'pfc.stops': .* has no 'pfc.stops', expected one of pause_frames" \
     -o "$work/none"
-sed -i 's/pfc.pauses/drops.egress-full/; s/to: host0/to: host9/' "$work/sweep.yaml" "$work/base.yaml"
+sed -i 's/pfc.stops/drops.egress-full/; s/to: host0/to: host9/' "$work/sweep.yaml" "$work/base.yaml"
 refused "base.yaml:3:.*host9" -o "$work/none"
 sed -i 's/to: host9/to: host0/' "$work/base.yaml"
 cp "$work/sweep.yaml" "$work/kept.yaml"

@@ -116,7 +116,7 @@ for row in rows[::4]:
     summary = json.load(open(sys.argv[3] + "/summary.json"))
     explained = json.load(open(sys.argv[3] + "/explain.json"))
     flows = summary["flows"]
-    again = [summary["packets"]["dropped"], summary["pfc"]["pause_frames"],
+    again = [summary["packets"]["dropped"], summary["pfc"]["pauses"],
              flows["count"] - flows["completed"],
              sum(len(cause.get("victims", [])) for cause in explained["causes"])]
     columns = ("drops", "pauses", "unfinished", "victims")

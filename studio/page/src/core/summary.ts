@@ -63,7 +63,7 @@ export interface Summary {
     cnp_sent: number;
     cnp_handled: number;
     pfc: {
-        pause_frames: number;
+        pauses: number;
         resume_frames: number;
         paused_ps: number;
         roots?: {

@@ -546,7 +546,7 @@ export const en = {
             "packets.dropped": "dropped packets",
             trimmed: "trimmed packets",
             retransmitted_packets: "retransmitted packets",
-            "pfc.pause_frames": "PFC pauses",
+            "pfc.pauses": "PFC pauses",
             "pfc.paused_ps": "time that ports were paused",
             ecn_marked: "packets marked with ECN",
         } as Record<string, string>,

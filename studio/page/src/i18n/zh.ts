@@ -530,7 +530,7 @@ export const zh: Dictionary = {
             "packets.dropped": "丢弃的数据包",
             trimmed: "被截短的数据包",
             retransmitted_packets: "重传的数据包",
-            "pfc.pause_frames": "PFC 暂停",
+            "pfc.pauses": "PFC 暂停",
             "pfc.paused_ps": "端口被暂停的时间",
             ecn_marked: "带 ECN 标记的数据包",
         } as Record<string, string>,

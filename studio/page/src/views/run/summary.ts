@@ -51,7 +51,7 @@ function facts(summary: Summary): HTMLElement {
         flows.goodput_gbps?.mean ? fact(words.goodput_mean, `${number(flows.goodput_gbps.mean)} Gbps`) : null,
         fact(words.drops, count(lost), lost > 0 ? "warn" : ""),
         trimmed > 0 ? fact(words.trimmed, count(trimmed), "warn") : null,
-        fact(words.pauses, count(pfc.pause_frames), pfc.pause_frames > 0 ? "warn" : ""),
+        fact(words.pauses, count(pfc.pauses), pfc.pauses > 0 ? "warn" : ""),
         fact(words.speed, count(summary.wall_packet_hops_per_s)),
     );
 }
