@@ -180,10 +180,10 @@ static void say_pauses(json_t *story, const json_t *summary)
         say(story, sim_strdup("PFC never paused a port."));
         return;
     }
-    say(story, sim_format("PFC paused ports %s time%s, for %s in total.",
-                          count_at(&text[0], summary, "pfc.pauses"),
-                          plural_at(summary, "pfc.pauses"),
-                          time_at(&text[1], summary, "pfc.paused_ps")));
+    say(story,
+        sim_format("PFC paused ports %s time%s, for %s in total.",
+                   count_at(&text[0], summary, "pfc.pauses"), plural_at(summary, "pfc.pauses"),
+                   time_at(&text[1], summary, "pfc.paused_ps")));
     const json_t *const root = json_array_get(results_json_at(summary, "pfc.roots"), 0);
     if (root != NULL) {
         say(story,
