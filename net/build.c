@@ -335,6 +335,7 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
                         net->interface_count, NET_INTERFACES_MAX);
     }
     number_forwarders(net);
+    net->links_alike = net__links_alike(net);
     net__fixed_prepare(net);
     net__changes_route(net);
     const sim_err_t leads = net__fixed_check(net, message);

@@ -101,6 +101,7 @@ struct net {
     const net_timing_ops_t *timing; // NULL: exact
     const net_framing_t *framing;
     bool built;
+    bool links_alike; // all links between switches have one rate and one delay
     // In ranks (kernel/ranks.h): ports and NICs of other ranks are made when they are asked for.
     bool partial;
     uint32_t *port_links;  // by uid: number of the port's link
@@ -138,6 +139,9 @@ static inline const net_link_config_t *net__link_config(const net_t *net, uint32
 {
     return net->link_configs[net->links[link].config];
 }
+
+// net/route/stages.c: returns whether all links between switches have one rate and one delay.
+bool net__links_alike(const net_t *net);
 
 // net/network.c: sets the fields of a registered node that all kinds share.
 void net__node_fill(net_t *net, net_node_t *node, net_node_kind_t kind, net_node_built_fn built);

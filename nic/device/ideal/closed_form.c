@@ -21,16 +21,17 @@
 
 #include "net/frame_opcodes.h"
 #include "net/paths.h"
+#include "nic/extra.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/plane_set.h"
-
-#define HOPS_MAX SIM_COUNT_OF(((net_path_t *)NULL)->ports)
 
 #define PERIOD_MAX 16384u
 
 typedef struct hop {
     const net_port_t *port;
+    sim_time_t delay_ps;
+    uint64_t sum_bps;   // of the links that share the frames; 0: there is one link
     sim_time_t free_ps; // the last frame and its gap are out
     uint64_t remainder; // of the division by the rate
     uint64_t waits;     // frames that it had to wait for; wraps
@@ -39,22 +40,50 @@ typedef struct hop {
 typedef struct pipeline {
     uint32_t hop_count;
     bool started;
-    bool endless;          // beyond what simulated time can say
-    uint64_t followed;     // frames
-    sim_time_t arrived_ps; // last bit of the last frame at the end of the path
-    hop_t hops[HOPS_MAX];  // those of the path; few of so many
+    bool endless;                  // beyond what simulated time can say
+    uint64_t followed;             // frames
+    sim_time_t arrived_ps;         // last bit of the last frame at the end of the path
+    hop_t hops[NET_PATH_HOPS_MAX]; // those of the path; few of so many
 } pipeline_t;
 
-static void pipeline_init(pipeline_t *pipeline, const net_path_t *path, sim_time_t start_ps)
+// Returns whether the NIC of an interface spreads the packets of a queue pair over paths.
+static bool sender_spreads(const nic_ideal_t *ideal, uint32_t sender)
 {
-    pipeline->hop_count = path->hop_count;
+    return ideal->service == NIC_QPT_RC &&
+           nic_config_spreads(nic_of_interface(ideal->net, sender)->host->config);
+}
+
+// Makes the pipeline of frames from one end to the other. Returns false if there is no path.
+static bool pipeline_init(pipeline_t *pipeline, const nic_ideal_t *ideal, bool forth,
+                          sim_time_t start_ps)
+{
+    const net_t *const net = ideal->net;
+    const uint32_t from = forth ? ideal->requester : ideal->responder;
+    const uint32_t to = forth ? ideal->responder : ideal->requester;
+    const uint32_t flow_hash =
+        net_flow_hash_with(net, from, to, ideal->udp_source_port, ideal->hashed_port);
+    const uint32_t hash = forth ? flow_hash : net_answer_hash(net, flow_hash);
+    net_path_t path;
+    if (!net_path_of(net, from, to, hash, &path)) {
+        return false;
+    }
+    net_stage_t stages[NET_PATH_HOPS_MAX];
+    const uint32_t count =
+        net_stages_of(net, &path, from, to, hash, sender_spreads(ideal, from), stages);
+    pipeline->hop_count = count > 0 ? count : path.hop_count;
     pipeline->started = pipeline->endless = false;
     pipeline->followed = 0;
     pipeline->arrived_ps = 0;
-    for (uint32_t i = 0; i < path->hop_count; i++) {
-        pipeline->hops[i] = (hop_t){.port = path->ports[i]};
+    for (uint32_t i = 0; i < pipeline->hop_count; i++) {
+        const net_port_t *const port = count > 0 ? stages[i].port : path.ports[i];
+        pipeline->hops[i] = (hop_t){
+            .port = port,
+            .delay_ps = count > 0 ? stages[i].delay_ps : port->line->delay_ps,
+            .sum_bps =
+                count > 0 && stages[i].rate_bps > port->line->rate_bps ? stages[i].rate_bps : 0};
     }
     pipeline->hops[0].free_ps = start_ps;
+    return true;
 }
 
 static void pipeline_copy(pipeline_t *to, const pipeline_t *from)
@@ -77,19 +106,37 @@ static sim_time_t frame_time_ps(hop_t *hop, uint32_t frame_bytes, bool back_to_b
     return numerator / hop->port->line->rate_bps;
 }
 
+// Sends a frame over a hop of several links. No order of the frames is faster than a link of their
+// sum, which free_ps follows, nor than the fastest of them alone. Returns when the frame is out.
+static sim_time_t share_frame(hop_t *hop, uint32_t frame_bytes, sim_time_t arrive_ps,
+                              bool back_to_back)
+{
+    const uint64_t bytes = frame_bytes + hop->port->line->overhead_bytes;
+    const uint64_t carried = back_to_back ? hop->remainder : 0;
+    const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
+    hop->remainder = numerator % hop->sum_bps;
+    hop->free_ps = SIM_MAX(hop->free_ps, arrive_ps) + numerator / hop->sum_bps;
+    return SIM_MAX(arrive_ps + net_port_frame_time_ps(hop->port, frame_bytes), hop->free_ps);
+}
+
 static void send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
 {
     sim_time_t arrive_ps = pipeline->hops[0].free_ps;
     for (uint32_t i = 0; i < pipeline->hop_count; i++) {
         hop_t *const hop = &pipeline->hops[i];
         const bool back_to_back = pipeline->started && hop->free_ps >= arrive_ps;
-        const sim_time_t start_ps = SIM_MAX(hop->free_ps, arrive_ps);
         hop->waits += !back_to_back;
-        hop->free_ps = start_ps + frame_time_ps(hop, frame_bytes, back_to_back);
-        arrive_ps = hop->free_ps - hop->port->line->gap_ps + hop->port->line->delay_ps;
+        sim_time_t out_ps;
+        if (SIM_UNLIKELY(hop->sum_bps != 0)) {
+            out_ps = share_frame(hop, frame_bytes, arrive_ps, back_to_back);
+        } else {
+            const sim_time_t start_ps = SIM_MAX(hop->free_ps, arrive_ps);
+            out_ps = hop->free_ps = start_ps + frame_time_ps(hop, frame_bytes, back_to_back);
+        }
+        arrive_ps = out_ps - hop->port->line->gap_ps + hop->delay_ps;
     }
     pipeline->endless |= arrive_ps > SIM_TIME_NEVER / 2;
-    pipeline->arrived_ps = arrive_ps;
+    pipeline->arrived_ps = SIM_MAX(arrive_ps, pipeline->arrived_ps);
     pipeline->started = true;
     pipeline->followed++;
 }
@@ -301,33 +348,26 @@ sim_time_t nic_ideal_ps(const nic_ideal_t *whole)
 {
     const nic_ideal_t part = in_one_plane(whole);
     const nic_ideal_t *const ideal = &part;
-    const net_t *const net = ideal->net;
-    const uint16_t port = ideal->udp_source_port;
-    const uint16_t hashed_port = ideal->hashed_port;
-    const uint32_t forth_hash =
-        net_flow_hash_with(net, ideal->requester, ideal->responder, port, hashed_port);
-    const uint32_t back_hash = net_answer_hash(
-        net, net_flow_hash_with(net, ideal->responder, ideal->requester, port, hashed_port));
-    net_path_t forth;
-    net_path_t back;
-    if (!net_path_of(net, ideal->requester, ideal->responder, forth_hash, &forth) ||
-        !net_path_of(net, ideal->responder, ideal->requester, back_hash, &back)) {
+    pipeline_t there;
+    pipeline_t return_trip;
+    if (!pipeline_init(&there, ideal, true, 0)) {
         return SIM_TIME_NEVER;
     }
-    pipeline_t there;
-    pipeline_init(&there, &forth, 0);
-    pipeline_t return_trip;
-    if (ideal->opcode == NIC_WR_RDMA_READ) {
+    const bool reads = ideal->opcode == NIC_WR_RDMA_READ;
+    if (reads) {
         send_frame(&there, frame_bytes_of(ideal, ideal->requester, ROCE_READ_REQUEST, 0));
-        pipeline_init(&return_trip, &back, there.arrived_ps);
-        send_messages(&return_trip, ideal);
-    } else if (ideal->service != NIC_QPT_RC) {
-        send_messages(&there, ideal);
-        pipeline_copy(&return_trip, &there);
     } else {
         send_messages(&there, ideal);
-        pipeline_init(&return_trip, &back, there.arrived_ps);
+    }
+    if (!pipeline_init(&return_trip, ideal, false, there.arrived_ps)) {
+        return SIM_TIME_NEVER;
+    }
+    if (reads) {
+        send_messages(&return_trip, ideal);
+    } else if (ideal->service == NIC_QPT_RC) {
         send_frame(&return_trip, frame_bytes_of(ideal, ideal->responder, ROCE_ACKNOWLEDGE, 0));
+    } else {
+        pipeline_copy(&return_trip, &there);
     }
     return there.endless || return_trip.endless ? SIM_TIME_NEVER : return_trip.arrived_ps;
 }
