@@ -32,6 +32,9 @@ static const world_effect_t effects[] = {
     {"nic.reps.*", "nic.repath=reps or nic.transport=uec-rud and nic.uec.spray=mixed|reps"},
     {"nic.hpcc.window-ai", "nic.hpcc.law=window"},
     {"nic.hpcc.rate-ai", "nic.hpcc.law=rate"},
+    {"nic.bdp nic.base-rtt",
+     "nic.bdp-window!=none or nic.congestion-control!=dcqcn|dctcp|timely|timely-patched|none or "
+     "nic.transport=adamap|uec-rud|uec-rod|mrc"},
     {"nic.ooo-window", "nic.ooo=place"},
     {"nic.retransmission nic.nak-ends nic.nak-once nic.nak-cuts nic.recovery-delay "
      "nic.nak-interval", "nic.transport=go-back-n"},
@@ -42,7 +45,8 @@ static const world_effect_t effects[] = {
     {"nic.detailed.* nic.cache.*", "nic.model!=ideal"},
     {"nic.cache.*", "nic.cache.policy!=flat or nic.detailed.store!=auto|flat"},
     {"nic.cache.adaptive.*", "nic.cache.adaptive.on=true"},
-    {"nic.host.iommu.*", "nic.host.iommu.use!=off"},
+    {"nic.host.iommu.*", "nic.host.iommu.use=all or "
+                         "nic.host.iommu.use=expands and nic.model!=ideal"},
     {"nic.sdr.code-data nic.sdr.code-parity nic.sdr.fallback", "nic.sdr.code!=none"},
     {"nic.sdr.nack", "nic.sdr.code=none"},
     {"nic.adamap.dma-rate", "nic.adamap.read-latency!=auto"},
@@ -74,6 +78,8 @@ static const world_effect_t effects[] = {
      "link.loss-rate!=0 or link.bit-error-rate!=0 or link.reorder-rate!=0 or "
      "link.duplicate-rate!=0"},
     {"link.reorder-delay", "link.reorder-rate!=0"},
+    {"link.cbfc.*", "link.flow-control=cbfc"},
+    {"link.llr.*", "link.llr.enabled=true"},
     {"link.headroom link.backward-headroom switch.pfc.headroom-pool", "switch.mmu!=hpcc"},
 
     {"network.message-overhead", "network.model=message"},

@@ -107,6 +107,15 @@ expect "" base switch.pfc.enabled=false
 expect "switch.trim.queue" base switch.trim.queue=50KB
 expect "link.reorder-delay" base link.reorder-delay=1us
 expect "" base link.reorder-delay=1us link.reorder-rate=0.01
+expect "link.cbfc.credits" base link.cbfc.credits=64
+expect "" base link.cbfc.credits=64 link.flow-control=cbfc
+expect "link.llr.replay-timer" base link.llr.replay-timer=1us
+expect "" base link.llr.replay-timer=1us link.llr.enabled=true
+expect "nic.host.iommu.entries" base nic.host.iommu.entries=8
+expect "" base nic.host.iommu.entries=8 nic.host.iommu.use=all
+expect "nic.base-rtt nic.bdp" base nic.base-rtt=10us nic.bdp=100KB
+expect "" base nic.base-rtt=10us nic.congestion-control=swift
+expect "" base nic.base-rtt=10us nic.bdp-window=fixed
 expect "network.vlan" base network.vlan=3
 expect "network.pint-rtt" base network.pint-rtt=20us
 expect "" base network.pint-rtt=20us nic.congestion-control=hpcc-pint
