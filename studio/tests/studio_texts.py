@@ -13,7 +13,9 @@ import sys
 LITERALS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
 # Texts in the sources of figures that are gnuplot's, or that a command line alone prints.
 NO_LABEL = r"line(width|color)|dashtype|offset|rotate by|boxxy|labels font|\\n|^set |cannot|temporary|--|unknown kind|-o is|folders, "
-CONVERSION = re.compile(r"%(?:[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:z|ll|l)?[a-zA-Z]|@@)")
+CONVERSION = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:(?:z|ll|l)?[a-zA-Z]|@@)")
+# Pieces of messages that are put together: what they become is tried by wrong scenarios.
+PIECE = re.compile(r"did you mean|at most$|host0 host1|.*(?:, expected|themselves:|\.\.\. \(\[v\] lists all \[v\]\))$")
 
 
 def source_of(path):
@@ -108,6 +110,37 @@ def of_sources():
                 yield text[len("warning: "):].removesuffix("\\n")
 
 
+# Functions that make the message of an error from a format, and the folders whose errors a user of the studio meets.
+FAILS = (r"\b(world_fail|sim_fail(?:_in|_about)?|sim_word_(?:fail|note)|fail(?:_at|_node)?|wrong|not_a|broken|lacks|report|refuse|"
+         r"app__(?:lower|words|json)_fail|world_(?:tree_fail|error_add))\(")
+ROOMS = ["apps", "cli/run.c", "cli/sweep", "world", "kernel", "topologies", "nic/config", "nic/store", "net/build.c", "net/link", "net/loss",
+         "net/models.c", "net/network.c", "net/route", "net/scale_up", "net/switch"]
+
+
+def calls(path, names):
+    """Returns the name and the arguments of each call of functions."""
+    source = source_of(path)
+    for found in re.finditer(names, source):
+        depth, at = 1, found.end()
+        while depth > 0:
+            part = re.compile(r'"(?:[^"\\]|\\.)*"|[()]').search(source, at)
+            depth += {"(": 1, ")": -1}.get(part.group(0), 0)
+            at = part.end()
+        yield found.group(1), source[found.end():at]
+
+
+def errors_of_sources():
+    """Returns the messages of errors, with a value in the place of each conversion."""
+    for room in ROOMS:
+        for path in [room] if room.endswith(".c") else glob.glob(room + "/**/*.c", recursive=True):
+            for name, body in calls(path, FAILS):
+                for text in strings(body):
+                    text = "{}" + text if name == "sim_fail_about" else text
+                    text = text.removesuffix("\\n").strip(" ;,").replace("{}", "[v]")
+                    if " " in text and count_words(text) >= 2 and not PIECE.match(text):
+                        yield text
+
+
 def printed_by(program):
     """Returns the texts that the program lists itself."""
     def listed(*line):
@@ -147,7 +180,7 @@ def wanted_of(program):
     wanted -= {"{} {} {} {}; measured: {}; expected {}"}  # the frame of the rules
     for path in glob.glob("studio/server/**/*.c", recursive=True):  # errors that the server answers
         wanted |= {text for text in arguments(path, "studio_response_error") if " " in text.strip()}
-    return (wanted | set(printed_by(program)) | set(errors_of(program))) - {""}
+    return (wanted | set(printed_by(program)) | set(errors_of(program)) | set(errors_of_sources())) - {""}
 
 
 class Catalogue:
@@ -158,7 +191,8 @@ class Catalogue:
             self.entries = json.load(file)
         self.used = set()
         self.patterns = [(re.compile("(.*?)".join(map(re.escape, english.split("{}"))), re.S), english)
-                         for english in self.entries if "{}" in english]
+                         for english in sorted(self.entries, key=lambda text: -len(text.replace("{}", "")))
+                         if "{}" in english]
 
     def has(self, text):
         """Returns whether a text is Chinese in the page: by an entry, or by entries of its parts."""
@@ -166,10 +200,10 @@ class Catalogue:
             self.used.add(text)
             return True
         for pattern, english in self.patterns:
-            found = pattern.fullmatch(text)
-            if found and "{}" not in text:
+            found = pattern.fullmatch(text) if "{}" not in text else None
+            if found and all(is_value(part) or self.has(part) for part in found.groups()):
                 self.used.add(english)
-                return all(self.has(part) or is_value(part) for part in found.groups())
+                return True
         return False
 
     def wrong(self):

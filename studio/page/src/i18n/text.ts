@@ -39,27 +39,48 @@ function escaped(text: string): string {
 }
 
 // Loads the texts of the program in the language of the page, before anything is shown. In the catalogue, {} stands for
-// a value of an English sentence, and {1} for its first value in the Chinese one.
+// a value of an English sentence, and {1} for its first value in the Chinese one. The pattern with the most words of its
+// own wins.
 export async function load_catalogue(): Promise<void> {
     const texts: Record<string, string> = language === "zh" ? (await import("./told_zh.json")).default : {};
     whole = new Map(Object.entries(texts));
+    const words = (english: string) => english.replaceAll("{}", "").length;
     patterns = [...whole]
         .filter(([english]) => english.includes("{}"))
+        .sort(([one], [other]) => words(other) - words(one))
         .map(([english, text]) => ({ known: new RegExp(`^${english.split("{}").map(escaped).join("(.*?)")}$`), text }));
+}
+
+// Returns whether a part of a sentence is a value: a name, a number with its unit, or a list of them.
+function is_value(text: string): boolean {
+    const few = (item: string) => item.split(" ").length < 3 || /^(rocesim |\[|\d)/.test(item);
+    return text.split(",").every((item) => few(item.trim()));
+}
+
+// Returns a sentence in the language of the page; null: the catalogue lacks it, or a part of it that is no value.
+function find(text: string): string | null {
+    const known = whole.get(text);
+    if (known !== undefined || patterns.length === 0) {
+        return known ?? null;
+    }
+    for (const pattern of patterns) {
+        const found = pattern.known.exec(text);
+        const parts = found?.slice(1).map((part) => find(part) ?? (is_value(part) ? part : null));
+        if (parts?.every((part) => part !== null)) {
+            return pattern.text.replace(/\{(\d+)\}/g, (_, slot) => parts[Number(slot) - 1] ?? "");
+        }
+    }
+    return null;
 }
 
 // Returns a sentence of the program in the language of the page. Sentences are found in the catalogue by their words,
 // with any values between them; a value may be a text of the catalogue, too. A text that is not there stays English.
 export function told(text: string): string {
-    const known = whole.get(text);
-    if (known !== undefined) {
-        return known;
+    const found = find(text);
+    if (found !== null) {
+        return found;
     }
-    for (const pattern of patterns) {
-        const found = pattern.known.exec(text);
-        if (found) {
-            return pattern.text.replace(/\{(\d+)\}/g, (_, slot) => told(found[Number(slot)] ?? ""));
-        }
-    }
-    return text;
+    const pattern = patterns.find(({ known }) => known.test(text));
+    const parts = pattern?.known.exec(text) ?? [];
+    return pattern?.text.replace(/\{(\d+)\}/g, (_, slot) => told(parts[Number(slot)] ?? "")) ?? text;
 }
