@@ -5,6 +5,7 @@
 #include "studio/server/library/further_errors.h"
 #include "studio/server/library/order.h"
 #include "studio/server/library/place.h"
+#include "studio/server/library/prefix_run.h"
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/library/study_check.h"
 #include "studio/server/network/network.h"
@@ -16,6 +17,7 @@
 #include "world/world.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,8 @@
 #define MEMORY_BYTES (UINT64_C(3) << 30)
 #define WARNINGS_MAX 200u
 #define SETTINGS_MAX 256u
+#define SPREAD 3.0       // estimates are wrong by this factor now and then
+#define BUILD_FACTOR 1.5 // processor time of a run beside the simulation, in that of its check
 #define INPUT_BYTES_MAX ((size_t)64 << 20) // the scenario and the settings of all runs
 
 // -- errors: "-:LINE:COLUMN: what is wrong", of settings "--set PATH=VALUE: what is wrong", and of
@@ -33,6 +37,13 @@
 
 // Folders that the user does not know: names of files in messages are shown without them.
 static const char *hidden_folders[3] = {"", "", ""};
+
+static double cpu_s(void)
+{
+    struct timespec used = {0};
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
 
 static void hide_folders(char *text)
 {
@@ -162,15 +173,15 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
         (void)json_array_append_new(warnings, json_pack("{s:s}", "message", text));
         sim_free(text);
     }
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:s}",
-                     "hosts", (json_int_t)hosts, "interfaces", (json_int_t)world->nic_count,
-                     "switches", (json_int_t)(net_node_count(world->net) - hosts), "links",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:I, s:I, s:I, s:I, s:I, s:s}", "hosts",
+                     (json_int_t)hosts, "interfaces", (json_int_t)world->nic_count, "switches",
+                     (json_int_t)(net_node_count(world->net) - hosts), "links",
                      (json_int_t)net_link_count(world->net), "transfers",
                      (json_int_t)survey->transfers, "until_ns",
                      scenario->run.until_ps == SIM_TIME_NEVER
                          ? json_null()
                          : json_integer((json_int_t)(scenario->run.until_ps / SIM_PS_PER_NS)),
-                     "packet_hops", survey->packet_hops, "wall_s", survey->wall_s, "memory_bytes",
+                     "packet_hops", survey->packet_hops, "memory_bytes",
                      (json_int_t)(2 * used_bytes), "result_bytes", (json_int_t)result_bytes(world),
                      "seed", (json_int_t)scenario->run.seed, "series",
                      (json_int_t)scenario->series_count, "captures",
@@ -272,13 +283,48 @@ static int answer_topology(const world_t *world, const input_t *input)
     return results_file_close(file, &error) == SIM_OK ? 0 : 1;
 }
 
-static int answer_check(const world_t *world, int status)
+static void set_time(json_t *estimate, double cpu_s, double factor)
+{
+    (void)json_object_set_new(estimate, "cpu_s", json_real(cpu_s));
+    (void)json_object_set_new(estimate, "cpu_s_min", json_real(cpu_s / factor));
+    (void)json_object_set_new(estimate, "cpu_s_max", json_real(cpu_s * factor));
+}
+
+// Replaces the planned time by what the beginning of the run shows. The plans lack what is lost,
+// and what applications decide as they go; the beginning of a run may be slower than the rest.
+static void look_at_run(world_t *world, json_t *estimate, double built_s)
+{
+    const world_survey_t *const survey = world->survey;
+    const bool planned = survey->untold == 0 && survey->transfers > 0;
+    bool whole = false;
+    const double run_s = studio__prefix_run_s(world, &whole);
+    if (whole || !planned) {
+        set_time(estimate, built_s + run_s, whole ? 2 : SPREAD);
+    } else if (run_s > 0) {
+        set_time(estimate, built_s + sqrt(run_s * survey->wall_s), SPREAD);
+    }
+    if (run_s < 0 && !planned) {
+        (void)json_object_set_new(estimate, "cpu_s", json_null());
+    }
+}
+
+// Prints the answer, and prints it again after a look at the run, so that a run that fails takes
+// nothing away.
+static int answer_check(world_t *world, int status)
 {
     json_t *const warnings = warnings_of(world);
     json_t *const estimate = estimate_json(world, memory_bytes(status), warnings);
-    print_json(json_pack("{s:[], s:o, s:s, s:o}", "errors", "warnings", warnings, "name",
-                         world->scenario->run.name, "estimate",
-                         estimate == NULL ? json_null() : estimate));
+    json_t *const answer =
+        json_pack("{s:[], s:o, s:s, s:o}", "errors", "warnings", warnings, "name",
+                  world->scenario->run.name, "estimate", estimate == NULL ? json_null() : estimate);
+    const double built_s = BUILD_FACTOR * cpu_s();
+    set_time(estimate, built_s + world->survey->wall_s, SPREAD);
+    print_json(json_incref(answer));
+    if (fflush(stdout) == 0) {
+        look_at_run(world, estimate, built_s);
+        print_json(json_incref(answer));
+    }
+    json_decref(answer);
     return 0;
 }
 
@@ -318,13 +364,6 @@ static int build_and_answer(bool topology, const input_t *input, bool *good)
 }
 
 // -- the settings of the other runs
-
-static double cpu_s(void)
-{
-    struct timespec used = {0};
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
-}
 
 // Prints the error of a run, with its settings if that is not plain.
 static void print_run_error(const input_t *input, size_t run, const world_error_t *error)

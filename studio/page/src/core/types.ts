@@ -192,7 +192,9 @@ export interface CheckAnswer {
         transfers?: number;
         until_ns?: number | null;
         packet_hops?: number | null;
-        wall_s?: number | null;
+        cpu_s?: number | null; // of the processor
+        cpu_s_min?: number;
+        cpu_s_max?: number;
         memory_bytes?: number | null;
         result_bytes?: number | null;
         series?: number;

@@ -222,11 +222,12 @@ export const en = {
         transfers: (n: string, until: string) => `${n} transfers${until ? `, until ${until}` : ""}`,
         work: "Work",
         hops: (n: string) => `≈ ${n} packet hops`,
-        time: "Run time",
+        time: "Processor time",
         memory: "Memory",
         disk: "Size of results",
         over_runs: (n: number, max: number) => `These are ${n} runs, but at most ${max} may be started at once.`,
-        over_time: (a: string, b: string) => `A run will take about ${a}, but the server stops it after ${b}.`,
+        over_time: (a: string, b: string) =>
+            `A run will take about ${a} of processor time, but the server stops it after ${b}.`,
         over_memory: (a: string, b: string) => `A run will need about ${a} of memory, but it may use at most ${b}.`,
         over_disk: (a: string, b: string) =>
             `The results will need about ${a}, but only ${b} of disk space is left for them.`,

@@ -40,7 +40,7 @@ function limits_exceeded(total: number, estimate: Partial<Estimate>, limits: Par
         !!limit && !!value && value > limit;
     return [
         over(total, limits.runs) && words.over_runs(total, limits.runs!),
-        over(estimate.wall_s, limits.wall_s) && words.over_time(seconds(estimate.wall_s), seconds(limits.wall_s)),
+        over(estimate.cpu_s, limits.wall_s) && words.over_time(seconds(estimate.cpu_s), seconds(limits.wall_s)),
         over(estimate.memory_bytes, limits.memory_bytes) &&
             words.over_memory(bytes(estimate.memory_bytes), bytes(limits.memory_bytes)),
         over(estimate.result_bytes, limits.result_bytes) &&
@@ -56,14 +56,18 @@ function estimate_list(total: number, estimate: Estimate, limits: Partial<Limits
     ];
     const times = total > 1 ? ` × ${total}` : "";
     const until = estimate.until_ns ? nanoseconds(estimate.until_ns) : "";
-    const { transfers, packet_hops, wall_s, memory_bytes, result_bytes } = estimate;
+    const { transfers, packet_hops, cpu_s, cpu_s_min, cpu_s_max, memory_bytes, result_bytes } = estimate;
     return h(
         "dl",
         { class: "pairs" },
         transfers ? part(words.traffic, words.transfers(count(transfers), until)) : null,
         packet_hops ? part(words.work, words.hops(count(packet_hops))) : null,
-        typeof wall_s === "number"
-            ? part(words.time, `≈ ${seconds(wall_s)}${times}`, limits.wall_s ? seconds(limits.wall_s) : null)
+        typeof cpu_s === "number"
+            ? part(
+                  words.time,
+                  `≈ ${seconds(cpu_s)} (${seconds(cpu_s_min)} – ${seconds(cpu_s_max)})${times}`,
+                  limits.wall_s ? seconds(limits.wall_s) : null,
+              )
             : null,
         memory_bytes
             ? part(words.memory, `≈ ${bytes(memory_bytes)}`, limits.memory_bytes ? bytes(limits.memory_bytes) : null)
