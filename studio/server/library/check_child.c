@@ -5,12 +5,12 @@
 #include "studio/server/library/further_errors.h"
 #include "studio/server/library/order.h"
 #include "studio/server/library/place.h"
-#include "studio/server/library/prefix_run.h"
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/library/study_check.h"
 #include "studio/server/network/network.h"
 #include "studio/server/process/confine.h"
 
+#include "kernel/sim.h"
 #include "results/topology_json.h"
 #include "world/advice.h"
 #include "world/planned_transfers.h"
@@ -28,6 +28,8 @@
 #define MEMORY_BYTES (UINT64_C(3) << 30)
 #define WARNINGS_MAX 200u
 #define SETTINGS_MAX 256u
+#define BUDGET_S 0.25
+#define SHARE_MIN 0.02   // of the run: where less was done, the budget is four times as large
 #define SPREAD 3.0       // estimates are wrong by this factor now and then
 #define BUILD_FACTOR 1.5 // processor time of a run beside the simulation, in that of its check
 #define INPUT_BYTES_MAX ((size_t)64 << 20) // the scenario and the settings of all runs
@@ -189,6 +191,73 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
                      scenario->nic_config.congestion_control);
 }
 
+// -- the beginning of the run
+
+typedef struct prefix {
+    const world_t *world;
+    double begun_s;
+    double mark_s; // processor time between a quarter and half of what is used, and what was done
+    double mark_share;
+} prefix_t;
+
+// Returns the share of the run that is done: a run ends at its time limit or when nothing is left,
+// whichever comes first.
+static double share_of(const world_t *world)
+{
+    const sim_time_t until_ps = world->scenario->run.until_ps;
+    double share = -1;
+    double done = 0;
+    double planned = 0;
+    for (size_t i = 0; i < world->app_count; i++) {
+        uint64_t app_done = 0;
+        uint64_t app_planned = 0;
+        const app_t *const app = world->apps[i];
+        app->ops->progress(app, &app_done, &app_planned);
+        done += (double)app_done + (app->ops->under_way != NULL ? app->ops->under_way(app) : 0);
+        planned += (double)app_planned;
+    }
+    if (planned > 0) {
+        share = done / planned;
+    }
+    if (until_ps != SIM_TIME_NEVER && until_ps > 0) {
+        share = SIM_MAX(share, (double)sim_end_time_ps(world->sim) / (double)until_ps);
+    }
+    return SIM_MIN(share, 1);
+}
+
+static void stop_in_time(sim_time_t window_end_ps, void *ctx)
+{
+    prefix_t *const prefix = ctx;
+    const double used_s = cpu_s() - prefix->begun_s;
+    (void)window_end_ps;
+    if (used_s > SIM_MAX(4 * prefix->mark_s, BUDGET_S / 8)) {
+        prefix->mark_s = used_s;
+        prefix->mark_share = SIM_MAX(share_of(prefix->world), 0);
+    }
+    if (used_s > 4 * BUDGET_S || (used_s > BUDGET_S && share_of(prefix->world) > SHARE_MIN)) {
+        sim_interrupt(prefix->world->sim);
+    }
+}
+
+// Simulates the beginning of a world for a fraction of a second, and returns the processor time of
+// the whole run in seconds, as if the rest went on at the last pace. A run that ends before is
+// measured as a whole, and sets *whole. Below 0: nothing says which share was done. The world is of
+// no other use afterwards.
+static double run_beginning(world_t *world, bool *whole)
+{
+    prefix_t prefix = {.world = world, .begun_s = cpu_s()};
+    sim_on_window(world->sim, stop_in_time, &prefix);
+    const sim_ended_t ended = sim_run(world->sim);
+    const double used_s = cpu_s() - prefix.begun_s;
+    *whole = ended != SIM_ENDED_INTERRUPTED;
+    const double share = *whole ? 1 : share_of(world);
+    if (*whole) {
+        return used_s;
+    }
+    const double newly = share - prefix.mark_share; // without what is slow at the beginning
+    return newly > 0 ? used_s + (1 - share) * (used_s - prefix.mark_s) / newly : -1;
+}
+
 // -- answering
 
 typedef struct input {
@@ -297,7 +366,7 @@ static void look_at_run(world_t *world, json_t *estimate, double built_s)
     const world_survey_t *const survey = world->survey;
     const bool planned = survey->untold == 0 && survey->transfers > 0;
     bool whole = false;
-    const double run_s = studio__prefix_run_s(world, &whole);
+    const double run_s = run_beginning(world, &whole);
     if (whole || !planned) {
         set_time(estimate, built_s + run_s, whole ? 2 : SPREAD);
     } else if (run_s > 0) {

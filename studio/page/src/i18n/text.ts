@@ -39,8 +39,8 @@ function escaped(text: string): string {
 }
 
 // Loads the texts of the program in the language of the page, before anything is shown. In the catalogue, {} stands for
-// a value of an English sentence, and {1} for its first value in the Chinese one. The pattern with the most words of its
-// own wins.
+// a value of an English sentence, and {1} for its first value in the Chinese one. The pattern with the most words of
+// its own wins.
 export async function load_catalogue(): Promise<void> {
     const texts: Record<string, string> = language === "zh" ? (await import("./told_zh.json")).default : {};
     whole = new Map(Object.entries(texts));
