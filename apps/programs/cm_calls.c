@@ -29,16 +29,12 @@ static void choose_device(app__cma_id_t *id)
     const net_node_t *const host = net_interface_node(manager->net, id->peer_interface);
     uint32_t device = device_of_interface(host, id->peer_interface);
     SIM_CHECK(count != 0);
-    device = device < count ? device : 0;
-    if (manager->ports[device].endpoint->interface == id->peer_interface) {
-        device = (device + 1) % count;
-    }
-    app__cma_set_device(id, device);
+    app__cma_set_device(id, device < count ? device : 0);
 }
 
 static int resolve(app__cma_id_t *id, const program_cm_t *cm)
 {
-    const app__cma_t *const manager = id->manager;
+    app__cma_t *const manager = id->manager;
     if (id->state != APP__CMA_IDLE || id->active) {
         return EINVAL;
     }
@@ -47,7 +43,9 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
         return error;
     }
     id->peer = cm->peer;
-    id->peer_interface = app__interface_of_gid(manager->net, cm->peer.address);
+    id->peer_interface = app__is_loopback(cm->peer.address)
+                             ? manager->ports[0].endpoint->interface
+                             : app__interface_of_gid(manager->net, cm->peer.address);
     id->resolved = id->peer_interface != UINT32_MAX;
     if (app__is_group(cm->peer.address)) { // the program joins it; connecting fails
         app__cma_set_device(id, id->device == PROGRAM_NO_DEVICE ? 0 : id->device);
@@ -66,7 +64,14 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
     if (id->device == PROGRAM_NO_DEVICE) {
         choose_device(id);
     }
-    id->resolved = manager->ports[id->device].endpoint->interface != id->peer_interface;
+    id->resolved = nic_reaches(nic_at(manager->node, id->device), id->peer_interface);
+    if (!id->resolved && !manager->refused_own) {
+        manager->refused_own = true;
+        (void)dprintf(id->process->err,
+                      "rocesim: rdma_resolve_addr: the address is that of the NIC itself, and no "
+                      "switch sends its packets back: the loopback inside of NICs is not "
+                      "simulated\n");
+    }
     app__cma_push(id, id->resolved ? APP__CMA_ADDR_RESOLVED : APP__CMA_ADDR_ERROR,
                   id->resolved ? 0 : -EHOSTUNREACH);
     return 0;

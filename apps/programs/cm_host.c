@@ -201,12 +201,8 @@ void app__cma_set_device(app__cma_id_t *id, uint32_t device)
 
 int app__cma_bind(app__cma_id_t *id, const program_name_t *own)
 {
-    static const uint8_t loopback[16] = {[15] = 1};
-    static const uint8_t loopback4[13] = {[10] = 0xff, [11] = 0xff, [12] = 127};
     const app__cma_t *const manager = id->manager;
-    const bool is_loopback =
-        memcmp(own->address, loopback, 16) == 0 || memcmp(own->address, loopback4, 13) == 0;
-    uint32_t device = is_loopback ? 0 : PROGRAM_NO_DEVICE;
+    uint32_t device = app__is_loopback(own->address) ? 0 : PROGRAM_NO_DEVICE;
     for (uint32_t i = 0; i < nic_count(manager->node); i++) {
         uint8_t gid[16];
         app__gid_of_interface(manager->net, manager->ports[i].endpoint->interface, gid);

@@ -106,6 +106,7 @@ struct app__cma {
     size_t id_capacity;
     sim_map_t requests; // of the sender's interface and number, to index in ids
     uint32_t next_free; // of ports that nobody asked for
+    bool refused_own;   // a program read that its host's NIC does not reach itself
 };
 
 // -- cm_host.c

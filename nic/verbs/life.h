@@ -17,8 +17,4 @@ SIM_MUST_CHECK sim_err_t nic__open_to_receive(nic_qp_t *qp, const nic_qp_attr_t 
 SIM_MUST_CHECK sim_err_t nic__set_sender(nic_qp_t *qp, const nic_qp_attr_t *attr,
                                          sim_message_t *message);
 
-// Returns true if the network carries packets of this NIC to an interface: only a switch sends back
-// what is for the NIC itself.
-bool nic__reaches(const nic_t *nic, uint32_t interface);
-
 #endif // NIC_VERBS_LIFE_H

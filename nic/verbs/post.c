@@ -63,7 +63,7 @@ static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp, const nic_send
     if (qp->type == NIC_QPT_UD) {
         const nic_t *const nic = qp->nic;
         if (wr->ud.remote_interface >= net_interface_count(nic->host->node.net) ||
-            !nic__reaches(nic, wr->ud.remote_interface) || wr->ud.remote_qpn < ROCE_QPN_GSI ||
+            !nic_reaches(nic, wr->ud.remote_interface) || wr->ud.remote_qpn < ROCE_QPN_GSI ||
             wr->ud.remote_qpn > ROCE_QPN_MASK) {
             return SIM_ERR_INVALID;
         }

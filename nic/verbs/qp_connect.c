@@ -59,7 +59,7 @@ static const nic_t *peer_nic(const nic_t *nic, uint32_t interface)
     return nic_of_interface(nic->host->node.net, interface);
 }
 
-bool nic__reaches(const nic_t *nic, uint32_t interface)
+bool nic_reaches(const nic_t *nic, uint32_t interface)
 {
     return interface != nic->interface ||
            net_port_peer(nic->port)->node->sim.ops->kind != nic__host_kind;
@@ -76,11 +76,11 @@ static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
         return sim_fail(message, SIM_ERR_UNKNOWN, "dest_interface: no interface %u, there are %zu",
                         attr->dest_interface, interfaces);
     }
-    if (!nic__reaches(nic, attr->dest_interface)) {
+    if (!nic_reaches(nic, attr->dest_interface)) {
         return sim_fail(
             message, SIM_ERR_INVALID,
-            "dest_interface: %u is the queue pair's own, and no switch sends its packets "
-            "back",
+            "dest_interface: %u is the queue pair's own, and no switch sends its packets back: the "
+            "loopback inside of NICs is not simulated",
             attr->dest_interface);
     }
     const nic_t *const peer = peer_nic(nic, attr->dest_interface);

@@ -290,7 +290,7 @@ static bool is_any(const uint8_t address[16])
     return memcmp(address, any, 16) == 0 || memcmp(address, any4, 16) == 0;
 }
 
-static bool is_loopback(const uint8_t address[16])
+bool app__is_loopback(const uint8_t address[16])
 {
     static const uint8_t loopback6[16] = {[15] = 1};
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -529,7 +529,7 @@ static int bind_socket(app__program_t *program, app__socket_t *socket, program_n
     if (socket->bound || socket->state != STATE_NEW) {
         return EINVAL;
     }
-    if (!is_any(name->address) && !is_loopback(name->address)) {
+    if (!is_any(name->address) && !app__is_loopback(name->address)) {
         const uint32_t interface = app__interface_of_gid(program->app.net, name->address);
         if (interface == UINT32_MAX ||
             net_interface_node(program->app.net, interface) != program->node) {
@@ -554,7 +554,7 @@ static int bind_socket(app__program_t *program, app__socket_t *socket, program_n
 static int find_peer(const app__program_t *program, const app__socket_t *socket,
                      const program_name_t *name, uint32_t *number)
 {
-    if (is_any(name->address) || is_loopback(name->address)) {
+    if (is_any(name->address) || app__is_loopback(name->address)) {
         *number = socket->host->number;
         return 0;
     }

@@ -37,6 +37,8 @@ uint32_t app__sockets_number(app__sockets_t *sockets, const net_node_t *host);
 // Lets a server of the host, which has joined, start when the first connection for it comes.
 void app__sockets_serve(app__sockets_t *sockets, const net_node_t *host, app__program_t *server);
 
+// Returns true if an address names the host itself: 127.0.0.0/8 and ::1.
+bool app__is_loopback(const uint8_t address[16]);
 // Does a call of a process. Returns an errno value; EINPROGRESS: PROGRAM_CONNECT waits. *descriptor
 // goes with the answer, and is closed when it was sent.
 int app__socket_call(app__program_t *program, program_call_t *call, int *descriptor);
