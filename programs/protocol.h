@@ -391,9 +391,10 @@ typedef struct program_shared {
     uint64_t seed;             // for getrandom and the like
     uint32_t cores;            // of the host, as the program sees it
     // who has the turn writes these
-    uint64_t now_ps;  // by the simulator: the program's time at its answer
-    uint64_t lead_ps; // by the library: cost since then. 0 at each answer
-    uint64_t signals; // by the simulator: bit n is set if signal n is due. Cleared by the library
+    uint64_t signal_ps; // by the simulator: when the next timer of a signal is due; PROGRAM_NEVER
+    uint64_t now_ps;    // by the simulator: the program's time at its answer
+    uint64_t lead_ps;   // by the library: cost since then. 0 at each answer
+    uint64_t signals;   // by the simulator: bit n is set if signal n is due. Cleared by the library
     uint32_t sockets_written;   // by the library: it wrote to, closed or shut down a socket
     uint64_t memory_used_bytes; // by the library: of the memory file, by all processes
     uint32_t many;              // by the library: there is more than one thread or process

@@ -26,11 +26,13 @@
 
 // A program that looks at a clock and does nothing else waits for time to pass. A look costs at
 // least this part of the time since it began, up to LOOKS_MAX_PS; and the simulation catches up
-// when a part of the time has passed, at the latest after LOOKS_AHEAD_PS.
+// when a part of the time has passed, which is smaller when that is more than LOOKS_AHEAD_PS, and
+// when a signal is due.
 #define LOOKS_PART 64u
 #define LOOKS_MAX_PS (2 * TURN_PS_PER_US)
 #define LOOKS_AHEAD_PART 16u
 #define LOOKS_AHEAD_PS (100 * TURN_PS_PER_US)
+#define LOOKS_AHEAD_PART_LATER 256u
 
 // Looks at a clock among other calls take no time, as their times are in those of the calls: each
 // shows a later time than the look before, but at most so many looks ahead of the program's time.
@@ -454,9 +456,12 @@ uint64_t turn_look_ps(void)
     const uint64_t look_part_ps = waited_ps / LOOKS_PART;
     const uint64_t least_ps = look_part_ps < LOOKS_MAX_PS ? look_part_ps : LOOKS_MAX_PS;
     const uint64_t part_ps = waited_ps / LOOKS_AHEAD_PART;
-    const uint64_t enough_ps = part_ps < LOOKS_AHEAD_PS ? part_ps : LOOKS_AHEAD_PS;
+    const uint64_t later_ps = waited_ps / LOOKS_AHEAD_PART_LATER;
+    const uint64_t most_ps = later_ps > LOOKS_AHEAD_PS ? later_ps : LOOKS_AHEAD_PS;
+    const uint64_t enough_ps = part_ps < most_ps ? part_ps : most_ps;
     turn_shared->lead_ps += least_ps > turn_shared->clock_ps ? least_ps : turn_shared->clock_ps;
-    if (ahead_ps() >= turn_shared->ahead_ps && ahead_ps() >= enough_ps) {
+    if ((ahead_ps() >= turn_shared->ahead_ps && ahead_ps() >= enough_ps) ||
+        turn_now_ps() >= turn_shared->signal_ps) {
         yield();
     }
     shown_ps = turn_now_ps();

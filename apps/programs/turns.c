@@ -91,6 +91,19 @@ static int set_timer(app__program_t *program, program_timer_t *wish)
     return 0;
 }
 
+// Returns when the next timer of a signal of the process is due.
+static sim_time_t next_signal_ps(const app__program_t *program, const app__process_t *process)
+{
+    sim_time_t next_ps = PROGRAM_NEVER;
+    for (size_t i = 0; i < program->timer_count; i++) {
+        const app__pr_timer_t *const timer = program->timers[i];
+        if (timer->process == process && timer->signal > 0 && sim_timer_armed(&timer->timer)) {
+            next_ps = SIM_MIN(next_ps, sim_timer_time_ps(&program->node->sim, &timer->timer));
+        }
+    }
+    return next_ps;
+}
+
 // -- answers
 
 // Puts the events of the thread's process into its answer.
@@ -119,6 +132,7 @@ static void answer(app__pr_thread_t *thread, int descriptor)
         shared->call = thread->call;
     }
     shared->now_ps = nic_core_now_ps(program->core);
+    shared->signal_ps = next_signal_ps(program, thread->process);
     shared->lead_ps = 0;
     shared->posts_bytes = 0;
     shared->alone = app__thread_is_alone(thread);

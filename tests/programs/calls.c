@@ -329,6 +329,23 @@ static void register_memory(void)
 
 // -- time
 
+// A program that looks at a clock and does nothing else gets its signal when that is due.
+static void look_until_signal(void)
+{
+    static const long times_us[] = {500, 10000, 300000};
+    for (int i = 0; i < 3; i++) {
+        const int before = alarms;
+        const uint64_t begin_ns = now_ns();
+        const struct itimerval once = {.it_value = {.tv_usec = times_us[i]}};
+        EXPECT(setitimer(ITIMER_REAL, &once, NULL) == 0);
+        uint64_t end_ns = begin_ns;
+        while (alarms == before) {
+            end_ns = now_ns();
+        }
+        EXPECT(end_ns - begin_ns - (uint64_t)times_us[i] * 1000 < 3000);
+    }
+}
+
 static void sleep_and_wake(void)
 {
     uint64_t begin_ns = now_ns();
@@ -346,6 +363,7 @@ static void sleep_and_wake(void)
     }
     const struct itimerval off = {{0, 0}, {0, 0}};
     EXPECT(setitimer(ITIMER_REAL, &off, NULL) == 0);
+    look_until_signal();
     const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
     const struct itimerspec times = {{0, 500000}, {0, 500000}};
     uint64_t expirations = 0;

@@ -33,7 +33,8 @@ fast() {
 star="star: {hosts: 2}"
 while read -r nic tool options peer; do
     what="$tool ${options//,/ } $peer, $nic"
-    run "$star" "model: $nic" "$tool" "--report_gbits ${options//,/ }" "$peer" || fail "$what: $(cat "$work/log")"
+    run "$star" "model: $nic" "$tool" "--report_gbits ${options//,/ }" "$peer" ||
+        fail "$what: $(cat "$work/log")"
     fast "$what"
 done <<END
 ideal ib_write_bw -m,4096 127.0.0.1
