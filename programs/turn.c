@@ -541,15 +541,26 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
     return timeout_ps < IDLE_LAST_PS ? timeout_ps : IDLE_LAST_PS;
 }
 
-bool turn_idle_wait(turn_idle_t *idle)
+static bool wait_at_most(turn_idle_t *idle, uint64_t most_ps)
 {
-    const uint64_t timeout_ps = turn_idle_timeout_ps(idle);
+    const uint64_t idle_ps = turn_idle_timeout_ps(idle);
+    const uint64_t timeout_ps = idle_ps < most_ps ? idle_ps : most_ps;
     if (timeout_ps == 0) {
         return false;
     }
     const uint32_t mask = PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET |
                           PROGRAM_ON_SIGNAL | PROGRAM_ON_MEMORY;
     return turn_wait(mask, timeout_ps) != 0;
+}
+
+bool turn_idle_wait(turn_idle_t *idle)
+{
+    return wait_at_most(idle, PROGRAM_NEVER);
+}
+
+void turn_idle_pause(turn_idle_t *idle)
+{
+    (void)wait_at_most(idle, IDLE_LAST_PS);
 }
 
 // -- the beginning

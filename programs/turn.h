@@ -161,4 +161,7 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle);
 // Waits as long as an attempt that found nothing may wait. Returns true if something happened.
 bool turn_idle_wait(turn_idle_t *idle);
 
+// Does the same for an attempt that another one in its place may follow: waits for 100 us at most.
+void turn_idle_pause(turn_idle_t *idle);
+
 #endif // PROGRAMS_TURN_H

@@ -55,8 +55,7 @@ static ssize_t receive_all(const endpoint_t *socket, int descriptor, struct msgh
         } else if (got >= 0 || errno != EAGAIN) {
             return done != 0 ? done + (got > 0 ? got : 0) : got;
         }
-        const bool nonblocking = (flags & MSG_DONTWAIT) != 0 || endpoint_nonblocking(descriptor);
-        if (nonblocking) {
+        if ((flags & MSG_DONTWAIT) != 0 || endpoint_nonblocking(descriptor)) {
             if (done == 0 && turn_idle_wait(&endpoint_idle)) {
                 return system_call(SYS_recvmsg, descriptor, message, flags | MSG_DONTWAIT);
             }
@@ -100,9 +99,11 @@ static ssize_t receive(int descriptor, struct msghdr *message, int flags)
     threads_meet();
     const ssize_t got = is_stream ? receive_all(socket, descriptor, message, flags)
                                   : receive_datagram(socket, descriptor, message, flags);
-    if (got >= 0) {
+    if (got > 0 || (got == 0 && !is_stream)) { // the end of a stream is found again and again
         turn_act();
         threads_touch_descriptors();
+    } else if (got == 0) {
+        turn_idle_pause(&endpoint_idle);
     }
     return got;
 }

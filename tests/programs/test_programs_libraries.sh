@@ -59,6 +59,21 @@ if command -v ucx_perftest >/dev/null; then
     cp -r "$work/bw" "$work/bw-first"
     pair bw "ucx_perftest -t tag_bw $test_of" "ucx_perftest host0 -t tag_bw $test_of"
     cmp "$work/bw/programs/host1-0.out" "$work/bw-first/programs/host1-0.out" || fail "two equal runs differ"
+    # The server is killed. The client looks at the end of its socket for ever; the run ends, and says so.
+    test_of="-t tag_bw -n 3000 -f"
+    cat >"$work/killed.yaml" <<END
+topology:
+  star: {hosts: 2}
+traffic:
+  - programs:
+      - {host: host0, command: "ucx_perftest $test_of", kill: 2.2ms}
+      - {host: host1, command: "ucx_perftest host0 $test_of", start: 1ms}
+END
+    status=0
+    within 60 "$ROCESIM" run "$work/killed.yaml" --programs -o "$work/killed" >"$work/killed.log" 2>&1 || status=$?
+    [ "$status" -le 1 ] || fail "a client without its server: status $status"
+    grep -q 'the program was killed at the time of programs.kill' "$work/killed.log" ||
+        fail "the server was not killed"
 fi
 if command -v fi_pingpong >/dev/null; then
     tried=1
