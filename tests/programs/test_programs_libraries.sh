@@ -70,7 +70,8 @@ traffic:
       - {host: host1, command: "ucx_perftest host0 $test_of", start: 1ms}
 END
     status=0
-    within 60 "$ROCESIM" run "$work/killed.yaml" --programs -o "$work/killed" >"$work/killed.log" 2>&1 || status=$?
+    within 60 "$ROCESIM" run "$work/killed.yaml" --programs -o "$work/killed" >"$work/killed.log" 2>&1 ||
+        status=$?
     [ "$status" -le 1 ] || fail "a client without its server: status $status"
     grep -q 'the program was killed at the time of programs.kill' "$work/killed.log" ||
         fail "the server was not killed"
