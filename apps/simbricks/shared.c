@@ -53,15 +53,14 @@ bool app__shared_map(app__shared_t *shared, int file, size_t size)
 
 void app__shared_unmap(app__shared_t *shared)
 {
-    app__shared_t **at = &mapped;
-    while (*at != NULL && *at != shared) {
-        at = &(*at)->next;
+    for (app__shared_t **at = &mapped; *at != NULL; at = &(*at)->next) {
+        if (*at == shared) {
+            *at = shared->next;
+            (void)munmap(shared->base, shared->size);
+            shared->base = NULL;
+            return;
+        }
     }
-    if (*at == shared && shared->base != NULL) {
-        *at = shared->next;
-        (void)munmap(shared->base, shared->size);
-    }
-    shared->base = NULL;
 }
 
 bool app__shared_is_cut(const app__shared_t *shared)
