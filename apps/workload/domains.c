@@ -125,6 +125,37 @@ void app__domains_destroy(app__domains_t *domains)
     }
 }
 
+// Returns the rate of all links of an NVSwitch, which is the same for each GPU that asks.
+static uint64_t switch_bps(const net_node_t *node)
+{
+    uint64_t sum_bps = 0;
+    for (uint32_t i = 0; i < node->port_count; i++) {
+        sum_bps += net_port_exists(node, i) ? net_port_at(node, i)->line->rate_bps : 0;
+    }
+    return sum_bps;
+}
+
+// Deals turns to the ports in proportion to the rates of their NVSwitches: each turn goes to the
+// port that would have sent the least for its rate. Equal ones take turns.
+static void deal_turns(app__domain_ports_t *ports, const uint64_t *rates_bps)
+{
+    uint64_t dealt[APP__DOMAIN_PORTS_MAX] = {0};
+    bool equal = true;
+    for (uint32_t i = 0; i < ports->count; i++) {
+        equal = equal && rates_bps[i] == rates_bps[0];
+    }
+    ports->turn_count = equal ? ports->count : APP__DOMAIN_TURNS;
+    for (uint32_t turn = 0; turn < ports->turn_count; turn++) {
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < ports->count; i++) {
+            const sim_wide_t own = (sim_wide_t)(dealt[i] + 1) * rates_bps[best];
+            best = own < (sim_wide_t)(dealt[best] + 1) * rates_bps[i] ? i : best;
+        }
+        dealt[best]++;
+        ports->turns[turn] = ports->ports[best];
+    }
+}
+
 const net_node_t *app__domain_of(const app__domains_t *domains, const net_node_t *host,
                                  app__domain_ports_t *ports)
 {
@@ -138,12 +169,15 @@ const net_node_t *app__domain_of(const app__domains_t *domains, const net_node_t
             high = middle;
         }
     }
+    uint64_t rates_bps[APP__DOMAIN_PORTS_MAX] = {0};
     *ports = (app__domain_ports_t){.count = 0};
     for (size_t i = low; i < domains->count && domains->ways[i].host == host &&
                          ports->count < APP__DOMAIN_PORTS_MAX && domains->ways[i].port <= UINT8_MAX;
          i++) {
+        rates_bps[ports->count] = switch_bps(domains->ways[i].to);
         ports->ports[ports->count++] = (uint8_t)domains->ways[i].port;
     }
+    deal_turns(ports, rates_bps);
     return ports->count != 0 ? domains->ways[low].to : NULL;
 }
 
@@ -163,7 +197,7 @@ static bool is_domain_port(const app__rank_t *rank, uint32_t port)
 uint32_t app__domain_port(const app__rank_t *rank, uint32_t turn)
 {
     const app__domain_ports_t *const ports = &rank->domain_ports;
-    return rank->port_first + ports->ports[turn % ports->count];
+    return rank->port_first + ports->turns[turn % ports->turn_count];
 }
 
 uint32_t app__rail_port(const app__rank_t *rank, uint32_t turn)

@@ -15,11 +15,14 @@
 #include "nic/host.h"
 
 #define APP__DOMAIN_PORTS_MAX 32u // further links to NVSwitches are not used
+#define APP__DOMAIN_TURNS 64u     // after which NVSwitches of unequal rates are dealt anew
 
 // The ports of a host that lead to NVSwitches, in the order of the switches.
 typedef struct app__domain_ports {
-    uint32_t count;
     uint8_t ports[APP__DOMAIN_PORTS_MAX];
+    uint32_t count;
+    uint8_t turns[APP__DOMAIN_TURNS]; // port of each turn, by the rates of the switches
+    uint32_t turn_count;
 } app__domain_ports_t;
 
 typedef struct app__workload app__workload_t;
