@@ -68,7 +68,7 @@ typedef struct front {
     uint32_t capacity;
 } front_t;
 
-static int by_address(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
     const net_node_t *const left = *(const net_node_t *const *)a;
     const net_node_t *const right = *(const net_node_t *const *)b;
@@ -78,10 +78,13 @@ static int by_address(const void *a, const void *b)
 // Removes nodes that are there twice.
 static void make_unique(front_t *front)
 {
-    qsort(front->nodes, front->count, sizeof(const net_node_t *), by_address);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < front->count; i++) {
-        if (i == 0 || front->nodes[i] != front->nodes[kept - 1]) {
+    if (front->count < 2) {
+        return;
+    }
+    qsort(front->nodes, front->count, sizeof(const net_node_t *), by_number);
+    uint32_t kept = 1;
+    for (uint32_t i = 1; i < front->count; i++) {
+        if (front->nodes[i] != front->nodes[kept - 1]) {
             front->nodes[kept++] = front->nodes[i];
         }
     }
