@@ -347,6 +347,8 @@ const steps = {
         await ada.waitForSelector(".story");
         const story = await text_of(ada, ".story");
         check(story.includes("9 hosts") && story.includes("8 of 8 flows"), `what happened, in words: ${story}`);
+        const tiles = (await ada.locator(".fact").allTextContents()).join("|");
+        check(/\d+PFC pauses/.test(tiles) && !tiles.includes("–"), `each tile has its number: ${tiles}`);
         // The page shows counters that the result's schema lists, and names none of them by hand.
         const unknown = await ada.evaluate(async () => {
             const run = /run\/(\d+)/.exec(location.hash)[1];

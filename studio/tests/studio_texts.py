@@ -78,7 +78,7 @@ def count_words(text):
 
 def is_value(text):
     """Returns whether a part of a sentence is a value: a name, a number with its unit, or a list of them."""
-    return all(item.count(" ") < 2 or re.match(r"rocesim |\[|\d", item)
+    return not text.startswith("not ") and all(item.count(" ") < 2 or re.match(r"rocesim |\[|\d", item)
                for item in map(str.strip, text.split(",")))
 
 

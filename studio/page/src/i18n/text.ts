@@ -54,7 +54,7 @@ export async function load_catalogue(): Promise<void> {
 // Returns whether a part of a sentence is a value: a name, a number with its unit, or a list of them.
 function is_value(text: string): boolean {
     const few = (item: string) => item.split(" ").length < 3 || /^(rocesim |\[|\d)/.test(item);
-    return text.split(",").every((item) => few(item.trim()));
+    return !text.startsWith("not ") && text.split(",").every((item) => few(item.trim()));
 }
 
 // Returns a sentence in the language of the page; null: the catalogue lacks it, or a part of it that is no value.

@@ -200,7 +200,7 @@ function save_tools(name: (figure: Figure, end: string) => string, shown: () => 
 
 export function plot(scope: Scope, options: PlotOptions = {}): Plot {
     const place = h("div", { class: "plot" });
-    const heading = h("h3", { class: "clip" });
+    const heading = h("h3", { class: "clip", hidden: true });
     let figure: Figure | null = null;
     let chart: uPlot | null = null;
     let width = 0;
@@ -216,6 +216,7 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
             return;
         }
         heading.textContent = figure.title;
+        heading.hidden = figure.title === "";
         if (figure.series.every((one) => one.x.length === 0)) {
             place.append(h("p", { class: "muted small" }, t().plot.nothing));
             return;

@@ -67,6 +67,7 @@ export class TopologyMap {
             this.tools(),
         );
         this.listen_to_pointer();
+        this.mark(null);
         this.canvas.addEventListener("keydown", (event) => this.key_pressed(event));
         on_resize(scope, this.element, (width, height) => this.resized(width, height));
         scope.listen(window, "studio-theme", () => this.draw());
