@@ -189,8 +189,7 @@ static void remark_irn(const world_t *world, results_t *results)
     uint64_t pauses[NET_PRIORITIES] = {0};
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_look(world->net, i);
-        for (uint32_t p = 0; node != NULL && node->kind == NET_NODE_SWITCH && p < node->port_count;
-             p++) {
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             for (uint32_t c = 0; net_port_exists(node, p) && c < NET_PRIORITIES; c++) {
                 pauses[c] += node->ports[p].rare->pauses[c].pauses;
             }
