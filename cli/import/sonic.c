@@ -229,8 +229,8 @@ static sim_err_t take_neighbour_type(reader_t *reader, const entry_t *entry)
     if (type == NULL) {
         return SIM_OK;
     }
-    import_node_t *const node =
-        &reader->fabric->nodes[import_fabric_node(reader->fabric, entry->key, &entry->at->place)];
+    const uint32_t number = import_fabric_node(reader->fabric, entry->key, &entry->at->place);
+    import_node_t *const node = &reader->fabric->nodes[number];
     bool is_switch = false;
     for (size_t i = 0; i < SIM_COUNT_OF(switches); i++) {
         is_switch = is_switch || strstr(type, switches[i]) != NULL;

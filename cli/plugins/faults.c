@@ -122,7 +122,10 @@ static void on_fault(int number, siginfo_t *info, void *context)
         {SIGABRT, "aborted"},
     };
     if (number == SIGXCPU) {
-        end("rocesim: the run took more processor time than time-max; it has failed\n");
+        char all[512];
+        cli_plugins_names(all, sizeof(all));
+        end("rocesim: the run with %s took more processor time than time-max; it has failed\n",
+            all);
     }
     char text[160] = "ended by a signal";
     for (size_t i = 0; i < SIM_COUNT_OF(faults); i++) {
