@@ -206,12 +206,13 @@ START_TEST(growing_doubles_and_keeps)
     uint32_t *values = NULL;
     size_t capacity = 0;
     size_t grown = 0;
+    const size_t first = SIM_CACHE_LINE / sizeof(*values);
     for (size_t count = 0; count < 1000; ++count) {
         const size_t before = capacity;
         SIM_GROW(values, count, &capacity);
         if (capacity != before) {
             ck_assert_uint_eq(count, before); // not before it is full
-            ck_assert_uint_eq(capacity, before == 0 ? SIM_CACHE_LINE / sizeof(*values) : 2 * before);
+            ck_assert_uint_eq(capacity, before == 0 ? first : 2 * before);
             ++grown;
         }
         values[count] = (uint32_t)count * 3;
