@@ -81,14 +81,17 @@ bool nic_qp_drained(const nic_qp_t *qp)
     return qp->state == NIC_QPS_SQD && qp->sq_done == qp->sq_send && qp->una_psn == qp->max_psn;
 }
 
-// Takes what a program may change while the QP sends.
-static void change(nic_qp_t *qp, const nic_qp_attr_t *attr)
+// Takes what a program may change while the QP sends. Returns whether its context has changed.
+static bool change(nic_qp_t *qp, const nic_qp_attr_t *attr)
 {
-    if (attr != NULL) {
-        qp->access = attr->access;
-        qp->qkey = attr->qkey;
-        qp->min_rnr_timer = (uint8_t)attr->min_rnr_timer;
+    if (attr == NULL) {
+        return false;
     }
+    const bool changed = qp->access != attr->access || qp->min_rnr_timer != attr->min_rnr_timer;
+    qp->access = attr->access;
+    qp->qkey = attr->qkey;
+    qp->min_rnr_timer = (uint8_t)attr->min_rnr_timer;
+    return changed;
 }
 
 sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state, const nic_qp_attr_t *attr,
@@ -120,11 +123,13 @@ sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state, const nic_qp_attr_t 
         return SIM_OK;
     }
     if (from == NIC_QPS_RTS && state == NIC_QPS_RTS) {
-        change(qp, attr);
+        if (change(qp, attr)) {
+            NIC_DEVICE(qp->nic, qp_changed, qp);
+        }
         return SIM_OK;
     }
     if (from == NIC_QPS_SQD && state == NIC_QPS_RTS) {
-        change(qp, attr);
+        (void)change(qp, attr);
         qp->wqe_flags &= (uint8_t)~NIC_WQE_HELD;
         nic__set_state(qp, state);
         nic__schedule(qp);
@@ -141,7 +146,7 @@ sim_err_t nic_qp_modify(nic_qp_t *qp, nic_qp_state_t state, const nic_qp_attr_t 
             sim_timer_cancel(nic__node(qp->nic), &qp->retry_timer);
             nic__flush_sends(qp);
         }
-        change(qp, attr);
+        (void)change(qp, attr);
         qp->flags &= (uint16_t)~NIC_QP_CLOSED;
         nic__set_state(qp, state);
         return SIM_OK;
