@@ -88,6 +88,8 @@ static inline void net_packet_deliver(net_node_t *node, net_packet_t *packet)
 void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16]);
 // Writes the MAC address that the port has in frames.
 void net_port_mac(const net_port_t *port, uint8_t mac[6]);
+// Writes the MAC address to which a port sends packets for an interface.
+void net_port_next_mac(const net_port_t *port, uint32_t interface, uint8_t mac[6]);
 
 // Returns the hash of (source, destination, UDP source port) that ECMP uses.
 uint32_t net_flow_hash(const net_t *net, uint32_t source, uint32_t destination,

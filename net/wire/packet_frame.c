@@ -5,6 +5,7 @@
 #include "kernel/bytes.h"
 #include "net/frame_opcodes.h"
 #include "net/network_internal.h"
+#include "net/ports.h"
 #include "net/switch_model.h"
 #include "net/telemetry.h"
 #include "net/wire/frame_internal.h"
@@ -46,6 +47,13 @@ void net_port_mac(const net_port_t *port, uint8_t mac[6])
                               (uint8_t)(port->uid >> 8),
                               (uint8_t)port->uid};
     memcpy(mac, bytes, sizeof(bytes));
+}
+
+void net_port_next_mac(const net_port_t *port, uint32_t interface, uint8_t mac[6])
+{
+    const net_t *const net = port->node->net;
+    const bool routed = net->config.forwarding == NET_FORWARDING_ROUTED;
+    net_port_mac(routed ? net_port_peer(port) : net_interface_port(net, interface), mac);
 }
 
 void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16])
@@ -203,8 +211,7 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     }
     const bool routed = net->config.forwarding == NET_FORWARDING_ROUTED;
     net_port_mac(routed ? port : net_interface_port(net, packet->source), frame->source_mac);
-    net_port_mac(routed ? port->peer : net_interface_port(net, packet->destination),
-                 frame->destination_mac);
+    net_port_next_mac(port, packet->destination, frame->destination_mac);
     frame->tagged = net->config.tagged;
     frame->pcp = packet->priority;
     frame->vlan_id = (uint16_t)net->config.vlan_id;
