@@ -139,6 +139,30 @@ typedef struct nic_device_context {
 } nic_device_context_t;
 nic_device_context_t nic_device_context(const nic_qp_t *qp);
 
+// The content of a queue pair's context that no packet changes: its address path, and its timers.
+typedef struct nic_device_connection {
+    bool connected; // else, and on a UD queue pair, the address path is zeros
+    uint8_t to_mac[6];
+    uint8_t from_mac[6];
+    uint8_t to_ip[16]; // as net_interface_ip writes it
+    uint8_t from_ip[16];
+    uint32_t remote_qpn;
+    uint32_t udp_source_port;
+    uint32_t hop_limit;
+    uint32_t dscp;
+    uint32_t timeout; // exponent
+    uint32_t retry_count;
+    uint32_t rnr_timer; // code
+    uint32_t rnr_retry;
+} nic_device_connection_t;
+nic_device_connection_t nic_device_connection(const nic_qp_t *qp);
+
+typedef struct nic_device_counts {
+    uint64_t finished;      // number of work requests
+    uint64_t retransmitted; // number of packets
+} nic_device_counts_t;
+nic_device_counts_t nic_device_counts(const nic_qp_t *qp);
+
 // Makes the protocol go on from these PSNs, as the context says that the NIC has fetched. They are
 // those that the protocol had last, unless the context is wrong.
 void nic_device_take_positions(nic_qp_t *qp, uint32_t send_psn, uint32_t receive_psn);

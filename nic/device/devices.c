@@ -115,6 +115,36 @@ nic_device_context_t nic_device_context(const nic_qp_t *qp)
     };
 }
 
+nic_device_connection_t nic_device_connection(const nic_qp_t *qp)
+{
+    nic_device_connection_t its = {
+        .connected = qp->state != NIC_QPS_RESET && qp->mtu_bytes != 0 && qp->type != NIC_QPT_UD,
+        .timeout = qp->timeout,
+        .retry_count = qp->retry_count,
+        .rnr_timer = qp->min_rnr_timer,
+        .rnr_retry = qp->rnr_retry,
+    };
+    if (its.connected) {
+        const net_t *const net = qp->nic->host->node.net;
+        const net_port_t *const port = qp->nic->port;
+        const uint32_t to = qp->path.destination;
+        net_port_next_mac(port, to, its.to_mac);
+        net_port_mac(port, its.from_mac);
+        net_interface_ip(net, to, its.to_ip);
+        net_interface_ip(net, qp->nic->interface, its.from_ip);
+        its.remote_qpn = qp->path.destination_qp;
+        its.udp_source_port = qp->path.udp_source_port;
+        its.hop_limit = NIC_TTL;
+        its.dscp = qp->path.dscp;
+    }
+    return its;
+}
+
+nic_device_counts_t nic_device_counts(const nic_qp_t *qp)
+{
+    return (nic_device_counts_t){nic_qp_sends_done(qp), qp->retransmitted_packets};
+}
+
 static uint64_t with_psn(uint64_t position, uint32_t psn)
 {
     return (position & ~(uint64_t)0xffffff) | psn;

@@ -3,7 +3,7 @@
 // decoded, used, changed, and encoded where they go (docs/models/tiered-cache.md).
 //
 // In L1 a token is an entry of 28 bytes. In L2 its bytes are followed by its hot word, and the
-// directory has a check of both. The host has the context: the driver's fields, and a hot word.
+// directory has a check of both. L3 has the context, with a hot word inside.
 #include "nic/store/tiered/cost.h"
 #include "nic/store/tiered/object.h"
 #include "nic/store/tiered/tiered.h"
@@ -31,10 +31,22 @@ static uint8_t *word_in(const tiered_token_t *token, uint8_t *bytes)
     return bytes + (token->compressed ? nic_token_bytes((nic_token_type_t)token->type) : hot);
 }
 
+static uint8_t *host_context(const tiered_t *tiered, const tiered_token_t *token)
+{
+    return nic_l3_context(&tiered->l3[token->type], token->index);
+}
+
+uint8_t *nic__tiered_host_word(tiered_t *tiered, const tiered_token_t *token)
+{
+    const uint32_t hot = nic_context_hot_offset((nic_token_type_t)token->type);
+    return hot == UINT32_MAX ? tiered->no_word : host_context(tiered, token) + hot;
+}
+
 nic_copies_t nic__tiered_copies(tiered_t *tiered, tiered_token_t *token)
 {
     // A token without a hot word has the same word of zeros in each layer.
-    nic_copies_t copies = {{NULL, token->host_word, token->host_word, token->host_word}};
+    uint8_t *const host_word = nic__tiered_host_word(tiered, token);
+    nic_copies_t copies = {{NULL, host_word, host_word, host_word}};
     if (nic_context_hot_offset((nic_token_type_t)token->type) == UINT32_MAX) {
         return copies;
     }
@@ -92,17 +104,42 @@ static void image_of(const tiered_token_t *token, nic_context_t *context, uint64
     image->entry.metadata = 0;
 }
 
-bool nic__tiered_from_host(const tiered_t *tiered, const tiered_token_t *token,
-                           tiered_image_t *image)
+// Decodes the context in host memory.
+static void read_host(const tiered_t *tiered, const tiered_token_t *token, nic_context_t *context)
+{
+    const nic_token_type_t type = (nic_token_type_t)token->type;
+    const bool right =
+        nic_context_decode(type, host_context(tiered, token), nic_context_bytes(type), context);
+    SIM_CHECK(right);
+}
+
+void nic__tiered_put_host(tiered_t *tiered, const tiered_token_t *token, nic_context_t *context,
+                          uint64_t word)
+{
+    set_context_word(context, word);
+    nic_context_encode(context, host_context(tiered, token));
+}
+
+void nic__tiered_note_host(tiered_t *tiered, const tiered_token_t *token)
+{
+    nic_record_t *const record = nic__tiered_record(tiered, token);
+    record->written_ps = tiered->now_ps;
+    record->changes = token->changes;
+    const nic_qp_t *const qp =
+        token->type == NIC_TOKEN_QP ? nic_device_find_qp(tiered->store.nic, token->object) : NULL;
+    if (qp != NULL) {
+        const nic_device_counts_t counts = nic_device_counts(qp);
+        record->finished = counts.finished;
+        record->retransmitted = counts.retransmitted;
+    }
+}
+
+// Fills an image from the context in host memory.
+static void from_host(tiered_t *tiered, const tiered_token_t *token, tiered_image_t *image)
 {
     nic_context_t context;
-    const bool found = nic__tiered_context_of(tiered, token, &context);
-    const uint64_t word = sim_get_le64(token->host_word);
-    if (token->type == NIC_TOKEN_QP && !found) {
-        context.qp.state = nic_small_fields_unpack(word).state; // it is about to go
-    }
-    image_of(token, &context, word, image);
-    return found;
+    read_host(tiered, token, &context);
+    image_of(token, &context, sim_get_le64(nic__tiered_host_word(tiered, token)), image);
 }
 
 // Writes an image as it lies in L2; returns its bytes.
@@ -175,7 +212,7 @@ static bool fetch(tiered_t *tiered, tiered_token_t *token, tiered_image_t *image
     case NIC_LAYER_L2:
         return nic__tiered_decode(token, l2_bytes(tiered, token), image);
     default:
-        (void)nic__tiered_from_host(tiered, token, image);
+        from_host(tiered, token, image);
         return true;
     }
 }
@@ -207,8 +244,9 @@ static void repair(tiered_t *tiered, tiered_token_t *token)
     if (token->staging != TIERED_NONE) {
         image = *nic__tiered_staged(tiered, token);
     } else {
-        (void)nic__tiered_from_host(tiered, token, &image);
-        nic__tiered_lose(tiered, token, token->host_changes, sim_get_le64(token->host_word));
+        from_host(tiered, token, &image);
+        nic__tiered_lose(tiered, token, nic__tiered_record(tiered, token)->changes,
+                         sim_get_le64(nic__tiered_host_word(tiered, token)));
         token->cell.entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
     }
     token->owner_changes = token->changes;
@@ -260,7 +298,10 @@ void nic__tiered_use(const tiered_t *tiered, const tiered_token_t *token, tiered
         "token %u (%s %u): the NIC works with a stale hot word, %" PRIx64 " instead of %" PRIx64,
         nic__tiered_number(tiered, token), nic_token_type_name((nic_token_type_t)token->type),
         token->object, word, token->contents);
-    nic_context_t context;
+    nic_context_t context = {.type = (nic_token_type_t)token->type};
+    if (!token->compressed) {
+        read_host(tiered, token, &context); // the fields of no token must be those of the host
+    }
     if (!nic__tiered_context_of(tiered, token, &context)) {
         return; // it is about to go, or nobody made it
     }
@@ -321,7 +362,7 @@ static void swap_owned(tiered_t *tiered, tiered_token_t *token, uint64_t word)
     }
     token->owner_changes = token->changes;
     if (token->cell.entry.layer == NIC_LAYER_L3) {
-        token->host_changes = token->changes;
+        nic__tiered_note_host(tiered, token);
     }
 }
 
@@ -376,8 +417,8 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
     swap_owned(tiered, token, word);
     if (cell->entry.layer == NIC_LAYER_L3 || through) {
         tiered->counters.write_throughs += through;
-        sim_put_le64(token->host_word, word);
-        token->host_changes = token->changes;
+        sim_put_le64(nic__tiered_host_word(tiered, token), word);
+        nic__tiered_note_host(tiered, token);
         (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
     } else {
         cell->entry.flags |= NIC_DIRECTORY_DIRTY;
@@ -430,8 +471,8 @@ void nic__tiered_moved(nic_store_t *store, uint32_t number, bool over)
         token->cell.entry.check =
             nic_token_check(l2_bytes(tiered, token), nic__tiered_bytes(token));
     }
-    if (token->host_changes == token->changes) {
-        sim_put_le64(token->host_word, token->contents);
+    if (nic__tiered_record(tiered, token)->changes == token->changes) {
+        sim_put_le64(nic__tiered_host_word(tiered, token), token->contents);
     }
 }
 
@@ -445,17 +486,19 @@ void nic__tiered_write_pending(tiered_t *tiered, tiered_token_t *token)
 void nic__tiered_rewrite(tiered_t *tiered, tiered_token_t *token)
 {
     nic_context_t context;
-    if (!nic__tiered_context_of(tiered, token, &context)) {
+    if (!nic__tiered_describe(tiered, token, &context)) {
         return;
     }
+    uint8_t *const host_word = nic__tiered_host_word(tiered, token);
     if (context.type == NIC_TOKEN_QP) {
         uint8_t newest[NIC_SMALL_FIELDS_BYTES];
         sim_put_le64(newest, token->contents);
         set_state(newest, context.qp.state);
         token->contents = sim_get_le64(newest);
-        set_state(token->host_word, context.qp.state);
+        set_state(host_word, context.qp.state);
         token->behind = true; // the verbs may have set other PSNs
     }
+    nic__tiered_put_host(tiered, token, &context, sim_get_le64(host_word));
     tiered_image_t image;
     (void)nic__tiered_fetch(tiered, token, &image);
     replace(token, &context, &image);

@@ -493,6 +493,9 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     if (nic__tiered_by_handle(tiered)) {
         nic_cache_init(&tiered->handle_index, config->handles, HANDLE_WAYS, false, place->seed);
     }
+    for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+        nic_l3_init(&tiered->l3[type], (nic_token_type_t)type);
+    }
     nic__tiered_parts_init(tiered, place->seed);
     nic__tiered_wqes_init(tiered);
     nic__tiered_shadows_init(tiered, place->seed);
@@ -535,6 +538,7 @@ static void tiered_destroy(nic_store_t *store)
     sim_free(tiered->moves);
     for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
         sim_free(tiered->pools[type].free);
+        nic_l3_fini(&tiered->l3[type]);
     }
     sim_free(tiered->recorded);
     sim_free(tiered->faulted);
@@ -603,6 +607,12 @@ static bool tiered_check(const nic_store_t *store, sim_message_t *message)
     if (!nic__tiered_wqes_check(tiered)) {
         (void)sim_fail(message, SIM_ERR_STATE, "the WQEs in L1 do not add up");
         return false;
+    }
+    for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+        if (!nic_l3_check(&tiered->l3[type], tiered->type_live[type])) {
+            (void)sim_fail(message, SIM_ERR_STATE, "pages of type %u in L3 do not add up", type);
+            return false;
+        }
     }
     if (!nic_directory_check(&tiered->directory)) {
         (void)sim_fail(message, SIM_ERR_STATE, "the directory's buckets do not add up");

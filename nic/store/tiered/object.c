@@ -43,7 +43,8 @@ uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_
 static bool fill_queue(const tiered_t *tiered, const tiered_token_t *token, nic_cq_context_t *cq)
 {
     nic_device_queue_t queue;
-    *cq = (nic_cq_context_t){.index = token->index, .cqn = token->object};
+    cq->index = token->index;
+    cq->cqn = token->object;
     if (!nic_device_find_queue(tiered->store.nic, token->key, &queue)) {
         return false;
     }
@@ -63,19 +64,20 @@ bool nic__tiered_context_of(const tiered_t *tiered, const tiered_token_t *token,
 {
     const uint32_t number = token->object;
     bool found = true;
-    memset(context, 0, sizeof(*context));
     context->type = (nic_token_type_t)token->type;
     const nic_t *const nic = tiered->store.nic;
     switch (context->type) {
     case NIC_TOKEN_PD:
-        context->pd = (nic_pd_context_t){.index = token->index, .pdn = number};
+        context->pd.index = token->index;
+        context->pd.pdn = number;
         break;
     case NIC_TOKEN_CQ:
         found = fill_queue(tiered, token, &context->cq);
         break;
     case NIC_TOKEN_MR: {
         nic_device_region_t mr;
-        context->mr = (nic_mr_context_t){.index = token->index, .lkey = number};
+        context->mr.index = token->index;
+        context->mr.lkey = number;
         found = nic_device_find_region(nic, number, &mr);
         if (found) {
             const uint32_t shift = tiered->page_bits;
@@ -91,7 +93,8 @@ bool nic__tiered_context_of(const tiered_t *tiered, const tiered_token_t *token,
     }
     case NIC_TOKEN_QP: {
         const nic_qp_t *const qp = nic_device_find_qp(nic, number);
-        context->qp = (nic_qp_context_t){.index = token->index, .qpn = number};
+        context->qp.index = token->index;
+        context->qp.qpn = number;
         context->qp.small_fields = token->contents;
         found = qp != NULL;
         if (found) {
@@ -112,12 +115,60 @@ bool nic__tiered_context_of(const tiered_t *tiered, const tiered_token_t *token,
     return found;
 }
 
-static bool fits_in_token(const tiered_t *tiered, const tiered_token_t *token)
+static void fill_connection(nic_qp_context_t *context, const nic_device_connection_t *its)
+{
+    memcpy(&context->address_path[NIC_PATH_TO_MAC], its->to_mac, sizeof(its->to_mac));
+    memcpy(&context->address_path[NIC_PATH_FROM_MAC], its->from_mac, sizeof(its->from_mac));
+    memcpy(&context->address_path[NIC_PATH_TO_IP], its->to_ip, sizeof(its->to_ip));
+    memcpy(&context->address_path[NIC_PATH_FROM_IP], its->from_ip, sizeof(its->from_ip));
+    context->remote_qpn = its->remote_qpn;
+    context->udp_source_port = its->udp_source_port;
+    context->hop_limit = its->hop_limit;
+    context->dscp = its->dscp;
+    context->timeout = its->timeout;
+    context->retry = its->retry_count;
+    context->rnr_timer = its->rnr_timer;
+    context->rnr_retry = its->rnr_retry;
+}
+
+bool nic__tiered_describe(const tiered_t *tiered, const tiered_token_t *token,
+                          nic_context_t *context)
+{
+    memset(context, 0, sizeof(*context));
+    const nic_t *const nic = tiered->store.nic;
+    const bool found = nic__tiered_context_of(tiered, token, context);
+    if (!found) {
+        return false;
+    }
+    if (context->type == NIC_TOKEN_QP) {
+        const nic_device_connection_t its =
+            nic_device_connection(nic_device_find_qp(nic, token->object));
+        fill_connection(&context->qp, &its);
+    } else if (context->type == NIC_TOKEN_MR) {
+        const uint64_t line = (context->mr.address >> tiered->page_bits) / NIC_TABLE_LINE_PAGES;
+        context->mr.table_address = nic_iommu_context_address(nic, NIC_IOMMU_MTT, (uint32_t)line);
+    } else if (context->type == NIC_TOKEN_PD) {
+        context->pd.owner = tiered->node->index;
+    }
+    return true;
+}
+
+// Begins the context of a new object in host memory, and the record behind it.
+static void begin_context(tiered_t *tiered, tiered_token_t *token)
 {
     nic_context_t context;
     nic_l1_entry_t entry;
-    (void)nic__tiered_context_of(tiered, token, &context);
-    return tiered->config.compression && nic_l1_entry_pack(&context, &entry);
+    nic_l3_put(&tiered->l3[token->type], token->index);
+    (void)nic__tiered_describe(tiered, token, &context);
+    token->compressed = tiered->config.compression && nic_l1_entry_pack(&context, &entry);
+    nic__tiered_put_host(tiered, token, &context, token->contents);
+    *nic__tiered_record(tiered, token) = (nic_record_t){
+        .made_ps = tiered->now_ps,
+        .owner = context.type == NIC_TOKEN_QP   ? context.qp.pd_index + 1
+                 : context.type == NIC_TOKEN_MR ? context.mr.pdn
+                 : context.type == NIC_TOKEN_PD ? context.pd.pdn
+                                                : 0,
+    };
 }
 
 // Gives out the index that was freed last, or else the next one.
@@ -140,7 +191,6 @@ static void begin_word(const tiered_t *tiered, tiered_token_t *token)
     if (qp != NULL) {
         const nic_small_fields_t fields = {.state = nic_device_context(qp).state};
         token->contents = nic_small_fields_pack(&fields);
-        sim_put_le64(token->host_word, token->contents);
     }
 }
 
@@ -171,8 +221,8 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
     };
     nic_cell_init(&token->cell, NIC_LAYER_L3);
     begin_word(tiered, token);
-    token->cell.entry.token_offset = (uint32_t)key;
-    token->compressed = fits_in_token(tiered, token);
+    token->cell.entry.token_offset = token->index;
+    begin_context(tiered, token);
     if (!token->compressed) {
         token->cell.entry.flags |= NIC_DIRECTORY_UNCOMPRESSED;
         tiered->uncompressed++;
@@ -238,6 +288,7 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
         nic_cache_remove(&tiered->handle_index, (uint64_t)nic__tiered_handle(token) + 1);
     }
     tiered->type_live[type]--;
+    nic_l3_remove(&tiered->l3[type], token->index);
     give_index(&tiered->pools[type], token->index);
     tiered->uncompressed -= !token->compressed;
     tiered->pins -= (token->cell.entry.flags & NIC_DIRECTORY_PINNED) != 0;
@@ -298,9 +349,9 @@ void nic__tiered_reset(tiered_t *tiered)
             continue;
         }
         nic__tiered_forget_move(tiered, token);
-        nic__tiered_lose(tiered, token, token->host_changes, sim_get_le64(token->host_word));
-        sim_put_le64(nic__tiered_copies(tiered, token).word[NIC_LAYER_L1],
-                     sim_get_le64(token->host_word));
+        const uint64_t word = sim_get_le64(nic__tiered_host_word(tiered, token));
+        nic__tiered_lose(tiered, token, nic__tiered_record(tiered, token)->changes, word);
+        sim_put_le64(nic__tiered_copies(tiered, token).word[NIC_LAYER_L1], word);
         token->owner_changes = token->changes;
         token->cell.entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
         if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {

@@ -39,11 +39,9 @@ typedef struct tiered_change {
 typedef struct tiered_token {
     nic_cell_t cell;
     uint64_t key;
-    uint8_t host_word[NIC_SMALL_FIELDS_BYTES]; // hot word of its context in the host
     uint64_t contents;      // hot word as it is: what no copy may fall behind unnoticed
     uint64_t changes;       // number of accesses that have changed it
     uint64_t owner_changes; // number of these changes in the copy of the tier that owns it
-    uint64_t host_changes;  // number of these changes in the host's copy
     uint32_t away_uses;     // outside L1: frequency and last access of its next entry there
     sim_time_t away_access_ps;
     nic_window_t window;
@@ -123,10 +121,14 @@ void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_reset(tiered_t *tiered);
-// Computes the full context that a token stands for, as the driver knows it. Returns false if there
-// is no such object (any more).
+// Fills the fields of *context that the NIC works with from the object itself; the others stay.
+// Returns false if there is no such object (any more).
 bool nic__tiered_context_of(const tiered_t *tiered, const tiered_token_t *token,
                             nic_context_t *context);
+// Fills *context from the object as the driver writes it into host memory: these fields, the
+// address path, and timers. Returns false if there is no such object (any more).
+bool nic__tiered_describe(const tiered_t *tiered, const tiered_token_t *token,
+                          nic_context_t *context);
 
 // Returns the places of a token's hot word: the host's, and that of the tier that owns it.
 nic_copies_t nic__tiered_copies(tiered_t *tiered, tiered_token_t *token);
@@ -134,10 +136,13 @@ nic_copies_t nic__tiered_copies(tiered_t *tiered, tiered_token_t *token);
 uint64_t nic__tiered_word(const tiered_t *tiered, const tiered_token_t *token);
 // Returns the hot word of the staged copy, if there is one, else that of the owner.
 uint64_t nic__tiered_newest_word(const tiered_t *tiered, const tiered_token_t *token);
-// Fills an image from the driver's fields and the host's hot word. Returns false if there is no
-// such object (any more).
-bool nic__tiered_from_host(const tiered_t *tiered, const tiered_token_t *token,
-                           tiered_image_t *image);
+// Returns the place of the host's hot word.
+uint8_t *nic__tiered_host_word(tiered_t *tiered, const tiered_token_t *token);
+// Writes a context with a hot word into host memory.
+void nic__tiered_put_host(tiered_t *tiered, const tiered_token_t *token, nic_context_t *context,
+                          uint64_t word);
+// Notes in the driver's record that the host has the newest hot word, and the counters.
+void nic__tiered_note_host(tiered_t *tiered, const tiered_token_t *token);
 // Fills an image from the tier that owns the token. Returns false if its bytes in L2 were corrupt;
 // then they and the image were made anew from the host, without changes that the host lacks.
 bool nic__tiered_fetch(tiered_t *tiered, tiered_token_t *token, tiered_image_t *image);

@@ -14,6 +14,7 @@
 //     conflicts.c swaps, rewrites and moves that meet
 //     driver/    the driver as a server, and the requests that it takes up when nothing is urgent
 //     place.c    L1 and L2: what is put where, and what gives way
+//     l3.c       L3: pages of whole contexts
 //     move.c     the thresholds' moves, the maintenance worker
 //     rules/     what moves together, and thresholds that adapt
 //     batch.c    the miss queue, and the staging areas
@@ -41,6 +42,7 @@
 #include "nic/store/tiered/protocol.h"
 #include "nic/store/tiered/rules/cluster.h"
 #include "nic/store/tiered/rules/shadow.h"
+#include "nic/store/tiered/tiers/l3.h"
 #include "nic/store/tiered/tiers/pages.h"
 #include "nic/store/tiered/tiers/place.h"
 #include "nic/store/tiered/tiers/wqes.h"
@@ -165,10 +167,12 @@ typedef struct tiered {
     uint64_t pins;
     sim_time_t reset_ps;
     uint32_t uncompressed;
-    tiered_partition_t parts[2];     // 0: queue pairs
-    tiered_demotions_t demotions[3]; // L1 to L2, L1 to L3, L2 to L3
-    tiered_heat_t *heats;            // by hash, the last one of each
-    nic_window_t moved;              // migrations
+    tiered_partition_t parts[2]; // 0: queue pairs
+    nic_l3_t l3[NIC_TOKEN_TYPE_COUNT];
+    uint8_t no_word[NIC_SMALL_FIELDS_BYTES]; // zeros: of objects without a hot word
+    tiered_demotions_t demotions[3];         // L1 to L2, L1 to L3, L2 to L3
+    tiered_heat_t *heats;                    // by hash, the last one of each
+    nic_window_t moved;                      // migrations
     // Moves that are in progress.
     tiered_move_t *moves; // heap by end
     size_t move_count;
@@ -235,6 +239,11 @@ static inline tiered_image_t *nic__tiered_staged(const tiered_t *tiered,
                                                  const tiered_token_t *token)
 {
     return &tiered->parts[token->type == NIC_TOKEN_QP ? 0 : 1].staged[token->staging];
+}
+// Returns what the driver has noted about an object.
+static inline nic_record_t *nic__tiered_record(const tiered_t *tiered, const tiered_token_t *token)
+{
+    return nic_l3_record(&tiered->l3[token->type], token->index);
 }
 // Returns the entry of a token in L1.
 static inline nic_l1_entry_t *nic__tiered_entry(tiered_t *tiered, const tiered_token_t *token)

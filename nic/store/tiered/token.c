@@ -352,7 +352,8 @@ static const field_t qp_fields[] = {
     NUMBER(qp, recv_cq_index), NUMBER(qp, access_flags),  NUMBER(qp, small_fields),
     BYTES(qp, address_path),   NUMBER(qp, queue_address), NUMBER(qp, remote_qpn),
     NUMBER(qp, mtu_bytes),     NUMBER(qp, timeout),       NUMBER(qp, retry),
-    BYTES(qp, rest),
+    NUMBER(qp, rnr_timer),     NUMBER(qp, rnr_retry),     NUMBER(qp, udp_source_port),
+    NUMBER(qp, hop_limit),     NUMBER(qp, dscp),          BYTES(qp, rest),
 };
 
 typedef struct fields {

@@ -93,6 +93,17 @@ typedef struct nic_page_header {
     uint16_t used_slots;
     uint16_t slot_bitmap;
 } nic_page_header_t;
+
+// Management data that the driver keeps behind a context. The NIC does not fetch them.
+typedef struct nic_record {
+    uint64_t made_ps;
+    uint64_t written_ps;    // last write of the hot word
+    uint64_t changes;       // number of accesses that had changed the hot word by then
+    uint64_t finished;      // QP: number of work requests that were finished by then
+    uint64_t retransmitted; // QP: number of packets sent again by then
+    uint32_t fetches;       // number of moves to L1 or L2
+    uint32_t owner;         // protection domain; 0: none
+} nic_record_t;
 #pragma pack(pop)
 
 enum {
@@ -109,6 +120,7 @@ static_assert(sizeof(nic_cq_token_t) == 12, "a CQ's token is 12 bytes");
 static_assert(sizeof(nic_qp_token_t) == 14, "a QP's token is 14 bytes");
 static_assert(sizeof(nic_directory_entry_t) == 12, "a directory entry is 12 bytes");
 static_assert(sizeof(nic_l1_entry_t) == 28, "an L1 entry is 28 bytes");
+static_assert(sizeof(nic_record_t) == 48, "a record is 48 bytes");
 static_assert(sizeof(nic_page_header_t) == 8, "a page's header is 8 bytes");
 
 enum {
@@ -130,7 +142,7 @@ uint32_t nic_context_bytes(nic_token_type_t type); // 16, 64, 64, 232
 typedef struct nic_pd_context {
     uint32_t index;
     uint32_t pdn;
-    uint32_t owner; // process
+    uint32_t owner; // host, which runs one program
 } nic_pd_context_t;
 
 typedef struct nic_mr_context {
@@ -165,15 +177,28 @@ typedef struct nic_qp_context {
     uint32_t send_cq_index;
     uint32_t recv_cq_index;
     uint32_t access_flags;
-    uint64_t small_fields; // not in the token, and in an L1 entry beside it
-    uint8_t address_path[44];
+    uint64_t small_fields;    // not in the token, and in an L1 entry beside it
+    uint8_t address_path[44]; // NIC_PATH_; zeros: it is not connected, or each request has its own
     uint64_t queue_address;
     uint32_t remote_qpn;
     uint32_t mtu_bytes;
-    uint32_t timeout;
+    uint32_t timeout; // exponent, and number of retries
     uint32_t retry;
-    uint8_t rest[124]; // congestion control, counters, reserved
+    uint32_t rnr_timer;
+    uint32_t rnr_retry;
+    uint32_t udp_source_port; // when it was connected
+    uint32_t hop_limit;
+    uint32_t dscp;
+    uint8_t rest[104]; // congestion control, reserved
 } nic_qp_context_t;
+
+// Offsets in nic_qp_context_t.address_path. An IPv4 address is the first four of its 16 bytes.
+enum {
+    NIC_PATH_TO_MAC = 0,
+    NIC_PATH_FROM_MAC = 6,
+    NIC_PATH_TO_IP = 12,
+    NIC_PATH_FROM_IP = 28,
+};
 
 typedef struct nic_context {
     nic_token_type_t type;

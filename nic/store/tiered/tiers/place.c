@@ -488,11 +488,13 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
     tiered_image_t image;
     commit(tiered, token, &image, &copies);
     leave(tiered, token, from);
+    nic__tiered_record(tiered, token)->fetches += from == NIC_LAYER_L3;
     nic__tiered_write_directory(tiered);
     if (to == NIC_LAYER_L1) {
         // The newest contents move along. If the host has older contents, the entry stays dirty.
         cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
-        cell->entry.flags |= token->host_changes != token->changes ? NIC_DIRECTORY_DIRTY : 0;
+        const bool older = nic__tiered_record(tiered, token)->changes != token->changes;
+        cell->entry.flags |= older ? NIC_DIRECTORY_DIRTY : 0;
         nic__tiered_fill_l1(tiered, token, &image);
     } else if (to == NIC_LAYER_L2 && !nic__tiered_fill_l2(tiered, token, &image)) {
         // Every token of L2 is moving, so this token goes on to L3.
@@ -506,8 +508,8 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
     }
     if (to == NIC_LAYER_L3) {
         cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
-        cell->entry.token_offset = (uint32_t)(token->key & UINT32_MAX);
-        token->host_changes = token->changes;
+        cell->entry.token_offset = token->index;
+        nic__tiered_note_host(tiered, token);
     }
     SIM_CHECKF(nic__tiered_word(tiered, token) == token->contents,
                "a write of token %u was lost on its way from tier %u to tier %u",
