@@ -54,7 +54,8 @@ struct nic_device_ops {
     void (*qp_reset)(nic_qp_t *qp, uint32_t unfinished);
     void (*qp_destroyed)(nic_qp_t *qp, uint32_t unfinished);
     void (*cq_created)(nic_cq_t *cq);
-    void (*cq_changed)(nic_cq_t *cq); // a core polls it from now on, or it has overflowed
+    // Called when a core polls the queue from now on, when it has overflowed, or another size.
+    void (*cq_changed)(nic_cq_t *cq);
     void (*pd_created)(nic_t *nic, uint32_t number);
     void (*mr_registered)(nic_t *nic, uint32_t key);
     void (*mr_deregistered)(nic_t *nic, uint32_t key);

@@ -110,6 +110,7 @@ bool nic_cq_resize(nic_cq_t *cq, uint32_t capacity)
     }
     cq->capacity = capacity;
     cq->room = cq->overflowed ? 0 : nic__min(cq->ring_capacity, capacity);
+    NIC_DEVICE(cq->nic, cq_changed, cq);
     return true;
 }
 
