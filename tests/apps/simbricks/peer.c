@@ -59,9 +59,9 @@ static uint64_t *number(const char *key)
 
 // -- connecting
 
-static void map(int file, size_t size)
+static void map(int shared, size_t size)
 {
-    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);
     if (memory == MAP_FAILED) {
         die("no memory");
     }
