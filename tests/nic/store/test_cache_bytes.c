@@ -557,7 +557,13 @@ static void forge_psn(pair_t *self, void *ctx)
 }
 
 // The NIC goes on from the PSNs of the hot word: a packet with a wrong one is the next on the wire,
-// and a receiver that expects a wrong one refuses the right one.
+// and a receiver that expects a wrong one refuses the right one. Builds with dear checks find the
+// sender's wrong one by themselves.
+#ifdef SIM_DEAR_CHECKS
+#define FIRST_FORGED 1
+#else
+#define FIRST_FORGED 0
+#endif
 START_TEST(the_nic_takes_its_psns_from_the_hot_word)
 {
     static uint32_t host;
@@ -590,7 +596,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(bytes_are_what_the_objects_are, 0, 13),
            CHECK_TEST(queues_have_their_vector_and_flags), CHECK_TEST(hot_words_have_the_psns),
-           CHECK_LOOP(the_nic_takes_its_psns_from_the_hot_word, 0, 3),
+           CHECK_LOOP(the_nic_takes_its_psns_from_the_hot_word, FIRST_FORGED, 3),
            CHECK_TEST(each_flip_is_noticed_or_harmless), CHECK_TEST(tokens_of_others_are_refused),
            CHECK_TEST(without_a_mistake_it_goes_on),
            CHECK_SIGNAL(a_lost_difference_is_noticed, SIGABRT),
