@@ -37,7 +37,7 @@
 #define PROGRAM_NEVER UINT64_MAX
 #define PROGRAM_NO_THREAD UINT32_MAX
 #define PROGRAM_KEY_OF_PROCESSES 1u // is woken when a process that was forked ends
-// Of a key of memory that other programs of the host may share.
+// A key of memory that other programs of the host may share.
 #define PROGRAM_KEY_SHARED (UINT64_C(1) << 63)
 #define PROGRAM_KEYS 1024u  // counters of waits for keys
 #define PROGRAM_BELLS 1025u // that of the simulator, and those of threads that live

@@ -47,9 +47,9 @@ static const sim_attr_t attrs[] = {
              .help = "maximum number of messages of a QP that are posted and not completed (-t)"),
     SIM_ATTR(PREFIX ".rx-depth", COUNT, app__perftest_config_t, rx_depth,
              .default_text = "auto", .min_text = "1", .max_text = "65536", .auto_ok = true,
-             .help = "number of receives of a QP that are posted in a bandwidth test of SENDs (-r), "
-                     "at least tx-depth; auto: 512, for uc and ud one for each message, up to "
-                     "16000"),
+             .help = "number of receives of a QP that are posted in a bandwidth test of SENDs "
+                     "(-r), at least tx-depth; auto: 512, for uc and ud one for each message, "
+                     "up to 16000"),
     SIM_ATTR(PREFIX ".post-list", COUNT, app__perftest_config_t, post_list,
              .default_text = "1", .min_text = "1", .max_text = "65536",
              .help = "number of messages posted at a time (-l), not more than tx-depth"),

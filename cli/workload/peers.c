@@ -25,8 +25,8 @@ static const char build_network[] = "rocesim params topology lists the networks 
 static const char build_dragonfly[] =
     "topology: {dragonfly: {switches: a, hosts-per-switch: p, global-links: h}} or "
     "{slim-fly: {q: q}} builds it (rocesim params topology)";
-static const char jobs[] = "it lists jobs and machines without their messages; traffic of kinds "
-                           "training and workload runs jobs";
+static const char jobs[] = "the file lists jobs and machines without their messages; traffic of "
+                           "kinds training and workload runs jobs";
 static const char write_graph[] =
     "topology.file reads the formats of HPCC's simulator, SimAI and htsim";
 static const char run_hpcc[] = "rocesim hpcc FILE runs it";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/cm/groups.c - multicast groups of identifiers.
 //
-// As on RoCE, the group's GID is its IP address, and joining needs no answer of the network. The
+// The group's GID is its IP address, as on RoCE, and joining needs no answer of the network. The
 // queue pair of the identifier becomes a member when the program takes the event.
 
 #include <errno.h>

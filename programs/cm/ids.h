@@ -15,7 +15,7 @@ typedef struct cm_channel {
     int events_fd; // the end of the pipe into which identifiers with events are written
 } cm_channel_t;
 
-// What rsockets (programs/cm/rsockets.c) read of devices. Layouts are those of rdma-core's library.
+// Rsockets (programs/cm/rsockets.c) read this of devices. Layouts are those of rdma-core's library.
 typedef struct cm_limits {
     uint64_t unread[9];
     int max_qp_wr;

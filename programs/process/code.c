@@ -53,7 +53,7 @@ static int find_own(struct dl_phdr_info *object, size_t size, void *unused)
     return 0;
 }
 
-// Of CODE_OF_PROGRAM, by the linker.
+// The linker sets both for CODE_OF_PROGRAM.
 extern const uint8_t forwarders_begin[] __asm__("__start_forwarders")
     __attribute__((visibility("hidden")));
 extern const uint8_t forwarders_end[] __asm__("__stop_forwarders")

@@ -104,7 +104,7 @@ expect 200 POST topology '{"library":"quickstart"}'
 grep -q '"name":"switch0"\|"name": "switch0"' "$work/answer" || fail "topology: $(head -c 300 "$work/answer")"
 expect 422 POST topology '{"yaml":"topology: {star: {hosts: x}}"}'
 api GET library
-jq -r '.library[] | select(.command) | .name + ": " + .command' "$work/answer" >"$work/commands"
+jq -r '.["library"][] | select(.command) | .name + ": " + .command' "$work/answer" >"$work/commands"
 printf 'write-bw: rocesim run --programs write-bw\n' | diff - "$work/commands" || fail "command line only"
 tree='topology: {fat-tree: {k: 32}}\ntraffic: [{permutation: {hosts: \"*\", bytes: 1KB}}]\n'
 expect 200 POST topology "{\"yaml\":\"$tree\"}"

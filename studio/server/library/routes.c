@@ -169,8 +169,8 @@ static const studio_parameter_t check_parameters[] = {
     {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario: [\"path=value\"...]"},
     {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder, then in the user's own files"},
     {"folder", STUDIO_IN_BODY, "string", false, "folder of the user's own files where relative file names start; without library and folder: all of them"},
-    {"open", STUDIO_IN_BODY, "string", false, "of a large topology: paths of the folds to open, separated by commas"},
-    {"find", STUDIO_IN_BODY, "string", false, "of a large topology: the name of a node whose folds are opened"},
+    {"open", STUDIO_IN_BODY, "string", false, "paths of the folds to open in a large topology, separated by commas"},
+    {"find", STUDIO_IN_BODY, "string", false, "name of a node whose folds are opened in a large topology"},
     {0},
 };
 static const studio_parameter_t file_check_parameters[] = {

@@ -297,7 +297,7 @@ static void change_attributes(pair_t *self, void *ctx)
     ck_assert(nic_cq_resize(self->cq[0], 77));
 }
 
-// What a program changes during operation reaches all copies.
+// A program's changes during operation reach all copies.
 START_TEST(changes_reach_the_page)
 {
     set_up(_i == 0, 0);

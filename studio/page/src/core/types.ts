@@ -213,7 +213,7 @@ export interface CheckAnswer {
 export interface TopologyNode {
     name: string;
     kind: "host" | "switch";
-    // Of a large network, which the server folds:
+    // The server folds a large network:
     tier?: number;
     hosts?: number;
     switches?: number;
