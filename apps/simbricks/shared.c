@@ -4,15 +4,12 @@
 #include "apps/simbricks/shared.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
 static _Thread_local app__shared_t *mapped;
-static struct sigaction before; // what happened on SIGBUS before
-static pthread_once_t handles = PTHREAD_ONCE_INIT;
 
-// Puts empty memory in the place of a mapping that this access has left. Any other error happens
-// again, as it would without the handler.
+// Puts empty memory in the place of a mapping that this access has left. After any other error, the
+// access happens again under what the process did on SIGBUS before.
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -26,27 +23,34 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
         shared->cut = 1;
     } else {
-        (void)sigaction(number, &before, NULL);
+        const struct sigaction stop = {.sa_handler = SIG_DFL};
+        (void)sigaction(number, mapped != NULL ? &mapped->before : &stop, NULL);
     }
     errno = error;
 }
 
-static void handle_bus_errors(void)
+// Sets the handler. Returns what happened on SIGBUS before; another thread may have set it already.
+static struct sigaction handle_bus_errors(void)
 {
+    struct sigaction before = {.sa_handler = SIG_DFL};
     struct sigaction action = {.sa_flags = SA_SIGINFO};
     action.sa_sigaction = on_bus_error;
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGBUS, &action, &before);
+    if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == on_bus_error) {
+        return mapped != NULL ? mapped->before : (struct sigaction){.sa_handler = SIG_DFL};
+    }
+    return before;
 }
 
 bool app__shared_map(app__shared_t *shared, int file, size_t size)
 {
-    (void)pthread_once(&handles, handle_bus_errors);
     void *const base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (base == MAP_FAILED) {
         return false;
     }
-    *shared = (app__shared_t){.base = base, .size = size, .next = mapped};
+    *shared =
+        (app__shared_t){.base = base, .size = size, .before = handle_bus_errors(), .next = mapped};
     mapped = shared;
     return true;
 }

@@ -2,9 +2,8 @@
 // apps/simbricks/shared.h - memory that is shared with another process, which may make it smaller.
 //
 // An access beyond the end of a file's mapping raises SIGBUS. For these mappings, a handler of that
-// signal puts empty memory of this process in their place, so the access ends, and notes that. The
-// handler is the only state outside of a simulation here, since signals belong to a process. Each
-// thread knows its own mappings: only the thread that has made one may use and unmap it.
+// signal puts empty memory of this process in their place, so the access ends, and notes that. Each
+// thread knows its own mappings, for the handler: only the thread that made one uses and unmaps it.
 #ifndef APPS_SIMBRICKS_SHARED_H
 #define APPS_SIMBRICKS_SHARED_H
 
@@ -16,6 +15,7 @@ typedef struct app__shared {
     uint8_t *base; // NULL: not mapped
     size_t size;
     volatile sig_atomic_t cut; // not 0: the other process made it smaller, and all is lost
+    struct sigaction before;   // what the process did on SIGBUS before the thread's first mapping
     struct app__shared *next;  // of the thread's mappings
 } app__shared_t;
 

@@ -13,7 +13,8 @@
 
 #define DEPTH_MAX 8u
 
-// Returns false with the reason of the first failure in errno.
+// Returns false with the reason of the first failure in errno. Another thread may remove the same
+// folder meanwhile: what is gone already is no failure.
 static bool remove_inner(int fd, unsigned depth)
 {
     DIR *const folder = fdopendir(fd);
@@ -41,7 +42,7 @@ static bool remove_inner(int fd, unsigned depth)
             good =
                 remove_inner(inner, depth + 1) && unlinkat(dirfd(folder), name, AT_REMOVEDIR) == 0;
         }
-        reason = good || reason != 0 ? reason : errno;
+        reason = good || errno == ENOENT || reason != 0 ? reason : errno;
     }
     (void)closedir(folder);
     errno = reason;
@@ -54,7 +55,7 @@ bool studio_folder_remove(const char *path)
     if (fd < 0) {
         return errno == ENOENT;
     }
-    return remove_inner(fd, 0) && rmdir(path) == 0;
+    return remove_inner(fd, 0) && (rmdir(path) == 0 || errno == ENOENT);
 }
 
 static uint64_t bytes_below(int fd, unsigned depth)
