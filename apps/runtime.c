@@ -113,7 +113,7 @@ struct app__sockets *app__runtime_sockets(app_runtime_t *runtime, sim_time_t lat
 struct app__cmas *app__runtime_managers(app_runtime_t *runtime)
 {
     if (runtime->managers == NULL) {
-        runtime->managers = app__cmas_create(runtime->net);
+        runtime->managers = app__cmas_create(runtime->net, runtime);
     }
     return runtime->managers;
 }

@@ -5,7 +5,7 @@
 // The managers of two hosts exchange management datagrams between the QPs 1 of their NICs. The
 // network may lose them: requests are sent again, as often as IBA volume 1, 12.9 says, and in the
 // end an event says that nobody answered. A QP 1 is made when the first datagram is sent or
-// arrives, so hosts whose programs do not use the manager have none.
+// arrives, so most hosts have none.
 #ifndef APPS_PROGRAMS_CM_H
 #define APPS_PROGRAMS_CM_H
 
@@ -17,11 +17,11 @@ typedef struct app_runtime app_runtime_t;
 typedef struct app__cma app__cma_t;   // of a host
 typedef struct app__cmas app__cmas_t; // of a network
 
-// Makes the managers of a network.
-app__cmas_t *app__cmas_create(net_t *net);
+// Makes the managers of all hosts of a network: one without programs refuses, as the kernel of an
+// idle machine does. Before the run.
+app__cmas_t *app__cmas_create(net_t *net, app_runtime_t *runtime);
 void app__cmas_destroy(app__cmas_t *managers);
-// Returns the manager of a host, which it makes if there is none. Before the run.
-app__cma_t *app__cmas_join(app__cmas_t *managers, app_runtime_t *runtime, net_node_t *host);
+app__cma_t *app__cmas_of(const app__cmas_t *managers, const net_node_t *host);
 // Returns the QP 1 of a NIC of the host, which it makes if there is none.
 nic_qp_t *app__cma_qp(app__cma_t *manager, const nic_t *nic);
 

@@ -17,13 +17,6 @@ struct app__cmas {
     sim_map_t manager_of_node; // of node numbers, to index
 };
 
-app__cmas_t *app__cmas_create(net_t *net)
-{
-    app__cmas_t *const managers = sim_alloc(sizeof(*managers));
-    managers->net = net;
-    return managers;
-}
-
 void app__cmas_destroy(app__cmas_t *managers)
 {
     for (size_t i = 0; managers != NULL && i < managers->count; i++) {
@@ -51,12 +44,8 @@ void app__cmas_destroy(app__cmas_t *managers)
     }
 }
 
-app__cma_t *app__cmas_join(app__cmas_t *managers, app_runtime_t *runtime, net_node_t *host)
+static void add_manager(app__cmas_t *managers, app_runtime_t *runtime, net_node_t *host)
 {
-    const uint64_t index = sim_map_get(&managers->manager_of_node, host->sim.index);
-    if (index != SIM_MAP_NONE) {
-        return managers->managers[index];
-    }
     app__cma_t *const manager = sim_alloc(sizeof(*manager));
     const uint64_t seed = sim_options(net_sim(managers->net))->seed;
     *manager = (app__cma_t){
@@ -76,7 +65,26 @@ app__cma_t *app__cmas_join(app__cmas_t *managers, app_runtime_t *runtime, net_no
     }
     sim_map_add(&managers->manager_of_node, host->sim.index, managers->count);
     SIM_APPEND(managers->managers, managers->count, managers->capacity, manager);
-    return manager;
+}
+
+app__cmas_t *app__cmas_create(net_t *net, app_runtime_t *runtime)
+{
+    app__cmas_t *const managers = sim_alloc(sizeof(*managers));
+    managers->net = net;
+    const net_node_t *last = NULL;
+    for (uint32_t i = 0; i < net_interface_count(net); i++) {
+        net_node_t *const host = net_interface_node(net, i);
+        if (host != last) { // interfaces of a host follow each other
+            add_manager(managers, runtime, host);
+        }
+        last = host;
+    }
+    return managers;
+}
+
+app__cma_t *app__cmas_of(const app__cmas_t *managers, const net_node_t *host)
+{
+    return managers->managers[sim_map_get(&managers->manager_of_node, host->sim.index)];
 }
 
 // -- QPs 1

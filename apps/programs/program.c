@@ -367,8 +367,7 @@ static app__program_t *make_program(const app_context_t *context, net_node_t *no
         program->sockets =
             app__runtime_sockets(context->runtime, program->config->socket_latency_ps);
         app__sockets_join(program->sockets, node);
-        program->manager =
-            app__cmas_join(app__runtime_managers(context->runtime), context->runtime, node);
+        program->manager = app__cmas_of(app__runtime_managers(context->runtime), node);
         program->files = app__runtime_files(context->runtime);
         program->segments = app__segments_of(app__runtime_segments(context->runtime), node);
         app__program_init_control(program, config->kill_ps);

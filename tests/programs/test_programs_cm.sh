@@ -87,6 +87,10 @@ prints killed host1 'left: transport retry counter exceeded'
     printf 'faults:\n  - {part: host0, kind: down, at: 500us}\n'
 } >"$work/away.yaml"
 run away 0
+# The kernel of a host without programs refuses at once.
+scenario true "$program nobody host2" | sed 's/hosts: 2/hosts: 3/' >"$work/idle.yaml"
+run idle 0
+prints idle host1 'refused, reason 8'
 # 16 requests: each waits for twice a packet's life, 4.096 us x 2^16, and an answer, 4.096 us x 2^20.
 prints away host1 'unreachable, status -110, after 77.309 s'
 {
