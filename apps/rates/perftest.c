@@ -5,8 +5,9 @@
 // ping-pong, half the round trip counts. Latency of READ and atomics: one after another, the whole
 // round trip counts. Both directions: the server posts the same, and the report adds what both ends
 // measured, as in the tool. With the ideal NIC programs take no time: they see a completion, or
-// data in memory that they poll, at once. With the detailed NIC each end is the program of a core
-// (nic/core.h), whose loop is that of the tool. Measures and report: docs/models/traffic.md
+// data in memory that they poll, at once. With the detailed NIC, or with events, each end is the
+// program of a core (nic/core.h), whose loop is that of the tool.
+// Measures and report: docs/models/traffic.md
 #include "apps/rates/perftest_internal.h"
 
 nic_wr_opcode_t app__perftest_opcode_of(app__perftest_kind_t kind)
@@ -437,11 +438,48 @@ void app__perftest_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len,
 #define BATCH 16u
 #define BATCH_MAX 512u
 
+// Raises the events of armed queues that have got completions.
+static void note_events(app__perftest_end_t *end)
+{
+    const nic_cq_t *const queues[] = {end->send_cq, end->recv_cq};
+    for (size_t i = 0; i < SIM_COUNT_OF(queues); i++) {
+        app__perftest_notice_t *const notice = &end->notices[i];
+        if (notice->armed && nic_cq_waiting(queues[i]) > notice->left) {
+            *notice = (app__perftest_notice_t){.raised = ++end->raised};
+        }
+    }
+}
+
+// Takes the oldest event and arms its queue again. Completions that were there when a queue was
+// armed raise an event only now. Returns false if there is none.
+static bool take_event(app__perftest_end_t *end)
+{
+    const nic_cq_t *const queues[] = {end->send_cq, end->recv_cq};
+    size_t oldest = SIM_COUNT_OF(queues);
+    uint64_t raised = UINT64_MAX;
+    note_events(end);
+    for (size_t i = 0; i < SIM_COUNT_OF(queues); i++) {
+        const app__perftest_notice_t *const notice = &end->notices[i];
+        const uint64_t since = notice->armed ? UINT64_MAX - 1 : notice->raised;
+        if (since < raised && (!notice->armed || nic_cq_waiting(queues[i]) != 0)) {
+            oldest = i;
+            raised = since;
+        }
+    }
+    if (oldest == SIM_COUNT_OF(queues)) {
+        return false;
+    }
+    end->notices[oldest] =
+        (app__perftest_notice_t){.armed = true, .left = nic_cq_waiting(queues[oldest])};
+    return true;
+}
+
 // Polls a queue once, for at most `most` completions. Returns whether there were any.
 static bool poll_once(app__perftest_end_t *end, nic_cq_t *cq, uint32_t most,
                       void (*take)(app__perftest_end_t *end, const nic_wc_t *wc))
 {
     nic_wc_t wc[BATCH_MAX];
+    note_events(end);
     const uint32_t count = nic_poll_cq(cq, most, wc);
     for (uint32_t i = 0; i < count; i++) {
         take(end, &wc[i]);
@@ -467,11 +505,23 @@ static bool wait_for_one(app__perftest_end_t *end)
     return true;
 }
 
+static bool poll_receives(app__perftest_end_t *end)
+{
+    const app__perftest_t *const test = end->test;
+    const bool sends = app__perftest_opcode_of(test->config.test) == NIC_WR_SEND;
+    return sends && (!is_client(end) || test->config.both_ways) &&
+           poll_once(end, end->recv_cq, test->config.both_ways ? BATCH_MAX : BATCH, received_one);
+}
+
+static bool poll_sends(app__perftest_end_t *end)
+{
+    return app__perftest_measures(end) && poll_once(end, end->send_cq, BATCH, completed_one);
+}
+
 // Does a turn of the loop of a bandwidth test. What takes time ends the step, since a poll sees
 // only completions that were there when its step began: the next step goes on behind it.
 static bool transfer(app__perftest_end_t *end)
 {
-    const app__perftest_t *const test = end->test;
     const app__perftest_part_t from = end->next_part;
     end->next_part = APP__PERFTEST_POSTS;
     if (from == APP__PERFTEST_POSTS && end->begun && !end->ended) {
@@ -483,16 +533,51 @@ static bool transfer(app__perftest_end_t *end)
             return true;
         }
     }
-    const bool sends = app__perftest_opcode_of(test->config.test) == NIC_WR_SEND;
-    if (from != APP__PERFTEST_COMPLETIONS && sends && (!is_client(end) || test->config.both_ways)) {
-        const uint32_t most = test->config.both_ways ? BATCH_MAX : BATCH;
-        if (poll_once(end, end->recv_cq, most, received_one)) {
-            end->next_part = APP__PERFTEST_COMPLETIONS;
-            return true;
+    if (from != APP__PERFTEST_COMPLETIONS && poll_receives(end)) {
+        end->next_part = APP__PERFTEST_COMPLETIONS;
+        return true;
+    }
+    return poll_sends(end) || from == APP__PERFTEST_COMPLETIONS;
+}
+
+// Does parts of the loop of a test with events until one of them takes time. Returns false if the
+// loop waits for an event.
+static bool do_parts(app__perftest_end_t *end)
+{
+    const bool latency = app__perftest_is_latency(end->test->config.test);
+    while (nic_core_now_ps(end->core) == end->endpoint->node->now_ps && !(latency && end->ended)) {
+        switch (end->next_part) {
+        case APP__PERFTEST_POSTS:
+            if (!latency && end->begun && !end->ended) {
+                post_messages(end);
+            }
+            end->next_part = APP__PERFTEST_CALLS;
+            break;
+        case APP__PERFTEST_CALLS:
+            nic_core_wait(end->core, end->test->config.event_ps);
+            end->next_part = APP__PERFTEST_WAITS;
+            break;
+        case APP__PERFTEST_WAITS:
+            if (!take_event(end)) {
+                return false;
+            }
+            end->next_part = APP__PERFTEST_RECEIVES;
+            break;
+        case APP__PERFTEST_RECEIVES: // a server of one direction polls until its queue is empty
+            if (latency) {
+                (void)wait_for_one(end);
+                end->next_part = APP__PERFTEST_POSTS;
+            } else if (!poll_receives(end) || app__perftest_measures(end)) {
+                end->next_part = APP__PERFTEST_COMPLETIONS;
+            }
+            break;
+        case APP__PERFTEST_COMPLETIONS:
+            (void)poll_sends(end);
+            end->next_part = APP__PERFTEST_POSTS;
+            break;
         }
     }
-    return (app__perftest_measures(end) && poll_once(end, end->send_cq, BATCH, completed_one)) ||
-           from == APP__PERFTEST_COMPLETIONS;
+    return true;
 }
 
 bool app__perftest_take_step(nic_core_t *core, void *ctx)
@@ -503,11 +588,14 @@ bool app__perftest_take_step(nic_core_t *core, void *ctx)
         did = true;
         begin(end);
     }
-    if (!app__perftest_is_latency(end->test->config.test)) {
+    if (end->test->config.events) {
+        did = do_parts(end) || did;
+    } else if (!app__perftest_is_latency(end->test->config.test)) {
         return transfer(end) || did;
+    } else {
+        did = (!end->ended && wait_for_one(end)) || did;
     }
-    did = (!end->ended && wait_for_one(end)) || did;
-    if (end->ended) {
+    if (end->ended && app__perftest_is_latency(end->test->config.test)) {
         nic_core_stop(core); // it leaves completions in its queues, which would wake it
     }
     return did;

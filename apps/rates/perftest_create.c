@@ -64,6 +64,13 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".qps", COUNT, app__perftest_config_t, qps,
              .default_text = "1", .min_text = "1", .max_text = "16384",
              .help = "number of queue pairs of a bandwidth test (-q)"),
+    SIM_ATTR(PREFIX ".events", BOOL, app__perftest_config_t, events,
+             .default_text = "off",
+             .help = "on: both ends wait for events of completions before they poll (-e); not with "
+                     "WRITE"),
+    SIM_ATTR(PREFIX ".event-time", TIME, app__perftest_config_t, event_ps,
+             .default_text = "100ns", .min_text = "0s", .max_text = "1ms",
+             .help = "time that a call for an event takes even if there is one"),
     SIM_ATTR(PREFIX ".start", TIME, app__perftest_config_t, start_ps,
              .not_above = PREFIX ".stop",
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
@@ -97,7 +104,8 @@ static uint64_t make_end(app__perftest_t *test, app__perftest_end_t *end, app__e
 {
     end->test = test;
     end->endpoint = endpoint;
-    if (nic_device_of(endpoint->nic) != &nic_device_ideal) {
+    end->notices[0].armed = end->notices[1].armed = test->config.events;
+    if (nic_device_of(endpoint->nic) != &nic_device_ideal || test->config.events) {
         end->core = nic_core_create(nic_node(endpoint->nic), app__perftest_take_step, end);
     }
     end->qps = sim_alloc_array(test->config.qps, sizeof(*end->qps));
@@ -237,6 +245,10 @@ static sim_err_t check_kind(const app__perftest_config_t *config, sim_message_t 
     if (config->both_ways && app__perftest_is_latency(config->test)) {
         return sim_fail_about(message, SIM_ERR_INVALID, "bidirectional",
                               ": a latency test has both directions, expected a bandwidth test");
+    }
+    if (config->events && opcode == NIC_WR_RDMA_WRITE) {
+        return sim_fail_about(message, SIM_ERR_INVALID, "events",
+                              ": the tool has none with WRITE, expected another test");
     }
     if (config->test >= APP__PERFTEST_ATOMIC_BW && config->size_bytes != SIM_AUTO &&
         config->size_bytes != APP__PERFTEST_ATOMIC_BYTES) {

@@ -65,6 +65,8 @@ typedef struct app__perftest_config {
     uint64_t moderation;   // one message of so many has a completion
     uint64_t inline_bytes; // a longer payload is no inline one
     uint64_t qps;
+    bool events; // -e: a completion channel says when to poll
+    sim_time_t event_ps;
     sim_time_t start_ps;
     sim_time_t handshake_ps;
     sim_time_t stop_ps; // no message is posted from this time on; SIM_AUTO: none
@@ -82,12 +84,22 @@ typedef struct app__perftest_qp {
     uint64_t receives; // posted, of all sizes
 } app__perftest_qp_t;
 
-// A part of the loop of a bandwidth test, with the detailed NIC.
+// A part of the loop of a test that runs on a core.
 typedef enum app__perftest_part {
     APP__PERFTEST_POSTS,
+    APP__PERFTEST_CALLS, // for an event
+    APP__PERFTEST_WAITS,
     APP__PERFTEST_RECEIVES,
     APP__PERFTEST_COMPLETIONS,
 } app__perftest_part_t;
+
+// What a completion channel knows of a queue. A queue that is not armed has an event that the
+// program has not taken.
+typedef struct app__perftest_notice {
+    bool armed;
+    uint32_t left;   // completions that were there when the queue was armed
+    uint64_t raised; // place of the event among those of the end
+} app__perftest_notice_t;
 
 // The client (APP__REQUESTER) or the server (APP__RESPONDER). Only events of its host touch it.
 // Each end goes through the sizes by itself; the server does so in a test of both directions.
@@ -95,13 +107,15 @@ typedef struct app__perftest_end {
     app__perftest_t *test;
     app__endpoint_t *endpoint;
     app__perftest_qp_t *qps;
-    nic_core_t *core;               // the program's; NULL: it takes no time, since the NIC is ideal
+    nic_core_t *core; // the program's; NULL: it takes no time: an ideal NIC, and no events
     app__perftest_part_t next_part; // of the core's next step
     uint64_t words;                 // address of the words that the peer's atomics change
     uint32_t words_key;             // of their region
     nic_cq_t *send_cq;
     nic_cq_t *recv_cq;
-    uint64_t writes; // that lie in memory, and that the core has not seen
+    app__perftest_notice_t notices[2]; // of send_cq and recv_cq
+    uint64_t raised;                   // events so far
+    uint64_t writes;                   // that lie in memory, and that the core has not seen
     bool begun;
     sim_timer_t start_timer;
     uint32_t size_index;

@@ -129,6 +129,7 @@ static const world_effect_t effects[] = {
     {"traffic.perftest.rx-depth", "traffic.perftest.test=ib_send_bw"},
     {"traffic.perftest.handshake", "traffic.perftest.test=ib_write_bw|ib_read_bw|ib_atomic_bw"},
     {"traffic.perftest.handshake", "traffic.perftest.bidirectional=true"},
+    {"traffic.perftest.event-time", "traffic.perftest.events=true"},
     {"traffic.verbs-rate.inline", "traffic.verbs-rate.verb=write|send"},
     {"traffic.verbs-rate.receivers", "traffic.verbs-rate.verb=send"},
     {"traffic.verbs-rate.receiver-qps traffic.verbs-rate.random-peer",
