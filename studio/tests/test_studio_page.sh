@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # studio/tests/test_studio_page.sh - the studio's page in a real browser.
-# labels: slow plain
+# labels: slow plain waits
 #
 # Goal: every view works for people who click through it, and tells what is wrong.
 # Method: studio/tests/studio_page.mjs with Debian's chromium; it leaves pictures of what fails in
