@@ -225,6 +225,22 @@ static void give_address(net_t *net, uint32_t node, uint32_t index, uint32_t int
     net->interfaces[interface] = port;
 }
 
+// Returns the number of planes that each NIC of each host has; 0: NICs differ, or have one.
+static uint32_t planes_of_all(const net_t *net)
+{
+    uint32_t planes = 0;
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        if (net_kind_of(net, i) == NET_NODE_HOST) {
+            const uint32_t own = net_planes_of(net, i);
+            planes = planes == 0 ? own : planes;
+            if (own <= 1 || own != planes || net_ports_of(net, i) % own != 0) {
+                return 0;
+            }
+        }
+    }
+    return planes;
+}
+
 // Gives plane 0 of all NICs the first addresses, so that programs count NICs by interfaces.
 static void give_addresses(net_t *net)
 {
@@ -250,6 +266,7 @@ static void give_addresses(net_t *net)
         }
     }
     net->plane0_count = next;
+    net->even_planes = planes_of_all(net);
     for (uint32_t i = 0; more && i < net->node_count; i++) {
         const uint32_t count = net_kind_of(net, i) == NET_NODE_HOST ? net_ports_of(net, i) : 0;
         for (uint32_t p = 0; p < count; p++) {

@@ -123,6 +123,13 @@ net_link_t net_link_at(const net_t *net, size_t index)
 
 uint32_t net_interface_in_plane(const net_t *net, uint32_t interface, uint32_t plane)
 {
+    if (SIM_LIKELY(net->even_planes != 0)) { // as give_addresses numbers them
+        const uint32_t plane0_count = (uint32_t)net->plane0_count;
+        const uint32_t others = net->even_planes - 1;
+        const uint32_t nic =
+            interface < plane0_count ? interface : (interface - plane0_count) / others;
+        return plane == 0 ? nic : plane0_count + nic * others + plane - 1;
+    }
     const net_port_t *const port = net_interface_port(net, interface);
     const net_node_t *const node = port->node;
     const uint32_t own = interface < net->plane0_count

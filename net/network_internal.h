@@ -110,7 +110,8 @@ struct net {
     bool knows_scale_up;
     struct net_gone *gone; // by node: hosts that were let go; NULL: none was
     char *gone_names;
-    size_t plane0_count; // interfaces of plane 0, which come first
+    size_t plane0_count;  // interfaces of plane 0, which come first
+    uint32_t even_planes; // planes of each NIC, if all NICs have equally many and several; else 0
     pthread_mutex_t making_ports;
     pthread_mutex_t making_nodes;
     pthread_mutex_t making_hosts; // is taken while making_ports is held, too

@@ -41,9 +41,9 @@ static inline void be_on_time(net_switch_t *sw, net_port_t *port)
 static uint32_t choose(net_port_t *egress, uint8_t candidates)
 {
     uint32_t head_bytes[NET_PRIORITIES];
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        head_bytes[p] =
-            candidates & (1u << p) ? net_queue_head(egress->classes[p])->frame_bytes : 0;
+    for (uint32_t left = candidates; left != 0; left &= left - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(left);
+        head_bytes[p] = net_queue_head(egress->classes[p])->frame_bytes;
     }
     return net_port_choose(egress, candidates, head_bytes);
 }

@@ -81,7 +81,8 @@ static uint32_t plane_of(const nic_qp_t *qp)
     return own;
 }
 
-bool nic__planes_takes(const nic_qp_t *qp, uint32_t plane)
+// Returns whether the next packet of a queue pair may leave in a plane.
+static SIM_ALWAYS_INLINE bool takes(const nic_qp_t *qp, uint32_t plane)
 {
     if (qp->nic->planes->choice == NIC_PLANES_LEAST_QUEUE && !is_out(qp, plane)) {
         return true; // whoever is free has the shortest queue: packets are made for a free port
@@ -97,7 +98,7 @@ void nic__planes_left(nic_qp_t *qp, uint32_t plane)
     }
 }
 
-nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane)
+static SIM_ALWAYS_INLINE nic_qp_t *next_of(const nic_t *nic, uint32_t class, uint32_t plane)
 {
     nic_qp_t *const first = nic->ready[class];
     nic_qp_t *qp = first;
@@ -105,7 +106,7 @@ nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane)
         return NULL;
     }
     do {
-        if (nic__planes_takes(qp, plane)) {
+        if (takes(qp, plane)) {
             return qp;
         }
         qp = qp->ready_next;
@@ -113,15 +114,25 @@ nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane)
     return NULL;
 }
 
-uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane)
+nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane)
+{
+    return next_of(nic, class, plane);
+}
+
+uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane, nic_qp_t **next)
 {
     const net_port_t *const port = &nic->planes->ports[plane];
-    uint32_t classes = port->waiting;
-    for (uint32_t left = nic->ready_classes & ~classes; left != 0; left &= left - 1) {
+    const uint32_t paused = port->paused;
+    uint32_t classes = port->waiting & ~paused;
+    for (uint32_t left = nic->ready_classes & ~classes & ~paused; left != 0; left &= left - 1) {
         const uint32_t class = (uint32_t)__builtin_ctz(left);
-        classes |= nic__planes_next(nic, class, plane) != NULL ? 1u << class : 0;
+        nic_qp_t *const qp = next_of(nic, class, plane);
+        if (qp != NULL) {
+            classes |= 1u << class;
+            *next = qp;
+        }
     }
-    return (uint8_t)(classes & ~port->paused);
+    return (uint8_t)classes;
 }
 
 void nic__planes_address(const nic_t *nic, net_packet_t *packet, uint32_t plane)

@@ -12,15 +12,15 @@ void nic__planes_destroy(nic_t *nic);
 
 // Chooses the first plane of a queue pair that is connected now, by a hash of its flow.
 void nic__planes_connect(nic_qp_t *qp);
-// Returns whether the next packet of a queue pair may leave in a plane.
-bool nic__planes_takes(const nic_qp_t *qp, uint32_t plane);
 // Chooses the plane of a queue pair's packet after the one that left in `plane`.
 void nic__planes_left(nic_qp_t *qp, uint32_t plane);
 
 // Returns the queue pair of a class whose turn it is in a plane; NULL: none may leave there.
 nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane);
 // Returns the classes that have something to send in a plane and are not paused there, a bit each.
-uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane);
+// If queue pairs are ready in some of them, *next is the one whose turn it is in the last of these
+// classes.
+uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane, nic_qp_t **next);
 
 // Gives a packet that leaves in a plane its addresses there, and one that arrived those of plane 0.
 void nic__planes_address(const nic_t *nic, net_packet_t *packet, uint32_t plane);

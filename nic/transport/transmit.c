@@ -168,11 +168,12 @@ static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool r
 static uint32_t choose_class(nic_t *nic, uint8_t classes, const bool ring)
 {
     net_port_t *const port = nic->port;
-    uint32_t head_bytes[NET_PRIORITIES] = {0};
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+    uint32_t head_bytes[NET_PRIORITIES];
+    for (uint32_t left = classes; left != 0; left &= left - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(left);
         if (port->classes[p]->bytes != 0) {
             head_bytes[p] = net_queue_head(port->classes[p])->frame_bytes;
-        } else if ((nic->ready_classes & 1u << p) != 0) {
+        } else {
             const nic_qp_t *const qp = ring ? nic->ready[p] : nic->scheduler->next(nic, p);
             head_bytes[p] = nic->header_bytes + (uint32_t)qp->mtu_bytes;
         }
@@ -250,18 +251,19 @@ static bool transmit_in_plane(nic_t *nic, uint32_t plane)
         return true;
     }
     for (;;) {
-        const uint8_t classes = nic__planes_classes(nic, plane);
+        nic_qp_t *qp = NULL;
+        const uint8_t classes = nic__planes_classes(nic, plane, &qp);
         if (classes == 0) {
             return false;
         }
-        const uint32_t priority = (classes & (classes - 1)) == 0
-                                      ? (uint32_t)__builtin_ctz(classes)
-                                      : choose_class(nic, classes, false);
+        const bool one = (classes & (classes - 1)) == 0;
+        const uint32_t priority =
+            one ? (uint32_t)__builtin_ctz(classes) : choose_class(nic, classes, false);
         if ((port->waiting & 1u << priority) != 0) {
             nic__transmit_built(nic, net_queue_pop(port, priority));
             return true;
         }
-        nic_qp_t *const qp = nic__planes_next(nic, priority, plane);
+        qp = one && qp != NULL ? qp : nic__planes_next(nic, priority, plane);
         if (transmit_qp(nic, qp, false)) {
             nic__planes_left(qp, plane);
             return true;
@@ -276,14 +278,18 @@ void nic__transmit_planes(nic_t *nic, const net_port_t *woken)
         more = false;
         for (uint32_t plane = 0; plane < planes->count; plane++) {
             net_port_t *const port = &planes->ports[plane];
+            if (port->wake_pending != NET_WAKE_NONE) {
+                continue; // it is busy, and looked at when it is free
+            }
             nic->port = port;
             if (net_port_idle(port) || port == woken) {
                 woken = port == woken ? NULL : woken;
                 // A packet may let another plane have the next one.
                 more = transmit_in_plane(nic, plane) || more;
             }
-            if (!net_port_idle(port) && port->wake_pending == NET_WAKE_NONE &&
-                (port->controlled || nic__planes_classes(nic, plane) != 0)) {
+            nic_qp_t *next;
+            if (!net_port_idle(port) &&
+                (port->controlled || nic__planes_classes(nic, plane, &next) != 0)) {
                 nic__wake(nic);
             }
         }

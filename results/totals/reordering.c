@@ -37,8 +37,20 @@ typedef struct connection {
     results_reordered_t sums;
 } connection_t;
 
+// The connection whose packet arrived last at a port, so that its next packet is found without the
+// maps. Packets of a connection come to the ports of several planes in turn.
+typedef struct latest {
+    uint32_t source; // interfaces as in the packet
+    uint32_t destination;
+    uint32_t queue_pair; // the receiver's * 4, + 1 for responses
+    uint32_t place;      // 1 + the connection's number; 0: nothing is remembered
+} latest_t;
+
+#define LATEST_COUNT 4u // ports of a host that remember a connection each, by their index
+
 // The connections that end at a host, and two maps to their numbers.
 typedef struct place {
+    latest_t latest[LATEST_COUNT];
     connection_t *connections;
     uint32_t count;
     uint32_t capacity;
@@ -185,10 +197,25 @@ static void arrived(const net_trace_t *trace, void *ctx)
         packet->opcode == ROCE_CNP) {
         return;
     }
+    place_t *const place = ctx;
+    latest_t *const latest = &place->latest[trace->port->index % LATEST_COUNT];
+    const bool datagram = (packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UD;
+    const uint32_t queue_pair =
+        packet->destination_qp << 2 | (datagram ? 2u : 0) | (is_response(packet->opcode) ? 1 : 0);
+    if (latest->place != 0 && latest->source == packet->source &&
+        latest->destination == packet->destination && latest->queue_pair == queue_pair) {
+        take(&place->connections[latest->place - 1], packet);
+        return;
+    }
     const net_t *const net = trace->port->node->net;
     const ends_t ends = {net_interface_of_nic(net, packet->source),
                          net_interface_of_nic(net, packet->destination)};
-    take(connection_of(ctx, packet, ends), packet);
+    connection_t *const connection = connection_of(place, packet, ends);
+    if (!datagram) { // for those, the sender's queue pair counts, too
+        *latest = (latest_t){packet->source, packet->destination, queue_pair,
+                             (uint32_t)(connection - place->connections) + 1};
+    }
+    take(connection, packet);
 }
 
 // -- the whole

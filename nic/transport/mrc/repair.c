@@ -196,6 +196,8 @@ static void look_for_gaps(nic_mrc_t *mrc, const news_t *news)
                 nic__mrc_shared(mrc)->gaps++;
                 repair(mrc, psn, bytes);
             }
+        } else if ((*nic__resend_of(&mrc->held.resend, psn) & NIC_SENT_TIMES) == 0) {
+            return; // it was sent once, and all packets after it were sent later
         }
     }
 }
