@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # studio/tests/test_studio_texts.sh - the Chinese catalogue has every text of the program that the page shows.
 #
 # Goal: a person who reads Chinese alone understands the library, attributes, the story of a run, its causes,

@@ -211,6 +211,6 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(a_lone_operation_takes_its_bytes),
            CHECK_TEST(packets_differ_by_their_headers), CHECK_TEST(a_saturated_link_gives_its_rate),
-           CHECK_LOOP(waiting_is_that_of_a_capacity_queue, 0, 3),
+           CHECK_LOOP_FEW(waiting_is_that_of_a_capacity_queue, 0, 3, 1),
            CHECK_TEST(threads_change_nothing),
            CHECK_LOOP(what_needs_packets_is_refused, 0, SIM_COUNT_OF(wrong)))

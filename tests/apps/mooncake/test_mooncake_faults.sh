@@ -14,6 +14,7 @@
 # Not pinned: rates. What completed just before a crash can no longer be looked at: those may be unverified.
 set -u
 . tests/script.sh
+start_forks
 b='traffic[0].mooncake-bench'
 value() {
     sed -n 's/^ *"'"$1"'": \([0-9.]*\),*$/\1/p' "$work/apps" | head -n 1
@@ -21,7 +22,7 @@ value() {
 go() { # SETTINGS...
     local settings=() setting
     for setting in "$@"; do settings+=(--set "$setting"); done
-    within 120 "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set threads=4 \
+    within 120 rocesim run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set threads=4 \
         --set batch=16 --set "$b.engine.ack-timeout=6" --set "$b.engine.ack-retries=2" \
         --set "$b.engine.metadata-timeout=2ms" --set "$b.engine.handshake-timeout=2ms" "${settings[@]}" \
         >"$work/printed" 2>"$work/log"

@@ -105,7 +105,7 @@ START_TEST(joined_channels_change_nothing)
         {"kind=all-to-all; ranks=8; bytes=4MiB", false, false},
         {"kind=all-gather; ranks=16; bytes=4MiB", false, false},
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < SIM_COUNT_OF(rows); i += check_few(1, 3)) {
         char *const settings = sim_format("repeat=5; compute=1ms; %s", rows[i].settings);
         compare("collective", settings, rows[i].joins, rows[i].joins_late);
         sim_free(settings);
@@ -125,7 +125,7 @@ START_TEST(training_is_the_same_job)
         "tp=4; dp=4; zero=3; sequence-parallel=false; algorithm=ring",
         "tp=2; dp=8; experts=8; top-k=2; ep=2",
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < SIM_COUNT_OF(rows); i += check_few(1, 3)) {
         char *const settings = sim_format("model=gpt-13b; layers=4; hidden=512; heads=8; ffn=2048; "
                                           "vocab=1024; sequence=256; microbatches=4; mfu=0.01; %s",
                                           rows[i]);

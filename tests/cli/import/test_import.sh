@@ -9,12 +9,13 @@
 # Not pinned: wording beyond names.
 set -u
 . tests/script.sh
+start_forks
 
 # import FILE...: into $work/got.yaml, with the report in $work/said
 import() {
-    "$ROCESIM" import "$@" -o "$work/got.yaml" >"$work/said" 2>&1 ||
+    rocesim import "$@" -o "$work/got.yaml" >"$work/said" 2>&1 ||
         fail "import $*: $(head -n 3 "$work/said")"
-    "$ROCESIM" check "$work/got.yaml" >"$work/checked" 2>&1 ||
+    rocesim check "$work/got.yaml" >"$work/checked" 2>&1 ||
         fail "import $*: the scenario is refused: $(grep -v '^warning' "$work/checked" | head -n 2)"
 }
 
@@ -27,7 +28,7 @@ says() { grep -qF -- "$1" "$work/said" || fail "the report does not say '$1': $(
 # refused PLACE TEXT FILE...
 refused() {
     rm -f "$work/got.yaml"
-    "$ROCESIM" import "${@:3}" -o "$work/got.yaml" >"$work/said" 2>&1
+    rocesim import "${@:3}" -o "$work/got.yaml" >"$work/said" 2>&1
     [ $? = 2 ] && [ "$(wc -l <"$work/said")" = 1 ] && grep -q -- "^$work/$1" "$work/said" &&
         grep -qE -- "$2" "$work/said" && [ ! -e "$work/got.yaml" ] ||
         fail "import ${*:3} said: $(cat "$work/said"), expected $1 $2"
@@ -119,7 +120,7 @@ says 'has a host (--no-hosts: it has none)'
 grep -q 'headroom  440.0 KB for each lossless class of 2 switch ports' "$work/checked" ||
     fail "headroom of ports: $(grep headroom "$work/checked")"
 sed '/^#/d' "$work/got.yaml" >"$work/first.yaml"
-"$ROCESIM" run "$work/got.yaml" -o "$work/run" --quiet >/dev/null 2>"$work/err" ||
+rocesim run "$work/got.yaml" -o "$work/run" --quiet >/dev/null 2>"$work/err" ||
         fail "the scenario: $(cat "$work/err")"
 mkdir "$work/folder"
 cp "$work/leaf1.json" "$work/spine1.json" "$work/folder"
@@ -423,44 +424,44 @@ switch: {buffer: 1MB}
 nic: {congestion-control: none}
 traffic: [incast: {to: h4, senders: 3, bytes: 3MB}]
 END
-"$ROCESIM" run "$work/unsafe.yaml" -o "$work/unsafe" --quiet >"$work/said" 2>&1 ||
+rocesim run "$work/unsafe.yaml" -o "$work/unsafe" --quiet >"$work/said" 2>&1 ||
     fail "unsafe.yaml ends with status $?"
-"$ROCESIM" explain "$work/unsafe" >"$work/said"
+rocesim explain "$work/unsafe" >"$work/said"
 says 'main cause: headroom too small'
 says 'port s2->s1 of s2, whose headroom is 6.000 KB'
 says '--set links.s2--s1.headroom=auto'
-"$ROCESIM" run "$work/unsafe.yaml" --set links.s2--s1.headroom=auto >"$work/said"
+rocesim run "$work/unsafe.yaml" --set links.s2--s1.headroom=auto >"$work/said"
 says 'drops     0;'
 
 # -- a pool of headroom that is too small, though each port alone has enough
 
 sed -i 's/headroom: 6KB/delay: 1us/; s/buffer: 1MB/buffer: 1MB, pfc: {headroom-pool: 30KB}/' \
     "$work/unsafe.yaml"
-"$ROCESIM" run "$work/unsafe.yaml" -o "$work/unsafe" --quiet >"$work/said" 2>&1 ||
+rocesim run "$work/unsafe.yaml" -o "$work/unsafe" --quiet >"$work/said" 2>&1 ||
     fail "a small pool ends with status $?"
-"$ROCESIM" explain "$work/unsafe" >"$work/said"
+rocesim explain "$work/unsafe" >"$work/said"
 says 'main cause: headroom too small'
 says 'out of a pool that all ports share of 30.00 KB'
 says '--set switch.pfc.headroom-pool=auto'
-"$ROCESIM" run "$work/unsafe.yaml" --set switch.pfc.headroom-pool=auto >"$work/said"
+rocesim run "$work/unsafe.yaml" --set switch.pfc.headroom-pool=auto >"$work/said"
 says 'drops     0;'
 sed -i 's/, pfc: {headroom-pool: 30KB}//' "$work/unsafe.yaml"
 
 # -- thresholds of ECN that a small buffer never reaches: the remedy marks packets
 
 dcqcn=nic.congestion-control=dcqcn
-"$ROCESIM" run "$work/unsafe.yaml" -o "$work/high" --quiet --set $dcqcn >"$work/said" 2>&1 ||
+rocesim run "$work/unsafe.yaml" -o "$work/high" --quiet --set $dcqcn >"$work/said" 2>&1 ||
     fail "the scenario without marks ends with status $?"
-"$ROCESIM" explain "$work/high" >"$work/said"
+rocesim explain "$work/high" >"$work/said"
 says 'main cause: ECN out of reach'
 remedy=$(sed -n 's/^ *\(--set switch.ecn.enabled[^:]*\):.*/\1/p' "$work/said" | head -n 1)
 # shellcheck disable=SC2086 # a list of options
-"$ROCESIM" run "$work/unsafe.yaml" --set $dcqcn $remedy >"$work/said" 2>&1
+rocesim run "$work/unsafe.yaml" --set $dcqcn $remedy >"$work/said" 2>&1
 grep -q 'ECN  *[1-9]' "$work/said" || fail "nothing is marked with $remedy: $(grep ECN "$work/said")"
 
 # -- the page has the table of the program
 
-"$ROCESIM" import --markdown >"$work/keys"
+rocesim import --markdown >"$work/keys"
 while read -r line; do
     [ -z "$line" ] || grep -qxF -- "$line" docs/formats/import.md ||
         { fail "docs/formats/import.md lacks: $line" && break; }
@@ -475,7 +476,7 @@ for file in leaf1.json spine1.json table.txt leaf2.lldp ib.txt ibp.txt topology.
                 if (r < 0.02) c[i] = substr("\"{}[]|,<>=\t0", int(rand() * 12) + 1, 1)
                 line = line c[i] }
             print line }' "$work/$file" >"$work/damaged"
-        within 20 "$ROCESIM" import "$work/damaged" -o "$work/got.yaml" >"$work/said" 2>&1
+        within 20 rocesim import "$work/damaged" -o "$work/got.yaml" >"$work/said" 2>&1
         status=$?
         [ $status -eq 0 ] || [ $status -eq 2 ] ||
         fail "$file damaged with seed $seed: status $status, $(head -n 3 "$work/said")"

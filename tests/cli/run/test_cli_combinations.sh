@@ -8,6 +8,7 @@
 # Not pinned: the words and the measured figures.
 set -u
 . tests/script.sh
+start_forks
 
 cat >"$work/base.yaml" <<'END'
 until: 50us
@@ -43,14 +44,13 @@ expect() {
     local sets=()
     for value in "$@"; do sets+=(--set "$value"); done
     rm -rf "$work/r"
-    "$ROCESIM" run "$file" "${sets[@]}" -o "$work/r" --quiet >/dev/null 2>"$work/err" ||
+    rocesim run "$file" "${sets[@]}" -o "$work/r" --quiet >/dev/null 2>"$work/err" ||
         fail "$* ends with $?: $(cat "$work/err")"
     local found
-    found=$(python3 -c '
-import json, sys
-print(" ".join(w["kind"] for w in json.load(open(sys.argv[1] + "/summary.json"))["warnings"]))' "$work/r")
+    found=$(sed -n '/^  "warnings": \[/,/^  \]/s/^ *"kind": "\(.*\)",$/\1/p' "$work/r/summary.json" |
+        paste -sd' ')
     [ "$found" = "$kinds" ] || fail "$*: warnings of kinds '$found', expected '$kinds'"
-    "$ROCESIM" check "$file" "${sets[@]}" 2>&1 | grep '^warning: ' | grep -v 'can deadlock' |
+    rocesim check "$file" "${sets[@]}" 2>&1 | grep '^warning: ' | grep -v 'can deadlock' |
         diff -q - <(grep '^warning: ' "$work/err") >/dev/null ||
         fail "$*: check and run differ"
 }
@@ -83,7 +83,7 @@ expect "" base nic.timeout=0
 expect "" base nic.transport=irn
 for enabled in true false; do
     rm -rf "$work/r"
-    "$ROCESIM" run "$work/pauses.yaml" --set switch.pfc.enabled=$enabled -o "$work/r" --quiet >/dev/null
+    rocesim run "$work/pauses.yaml" --set switch.pfc.enabled=$enabled -o "$work/r" --quiet >/dev/null
     [ "$(grep -c '"irn-with-pfc"' "$work/r/summary.json")" = "$([ $enabled = true ] && echo 1 || echo 0)" ] ||
         fail "irn with PFC $enabled: $(grep '"kind"' "$work/r/summary.json")"
 done

@@ -9,6 +9,7 @@
 # Not pinned: the words.
 set -u
 . tests/script.sh
+start_forks
 
 cat >"$work/base.yaml" <<'END'
 until: 50us
@@ -44,7 +45,7 @@ expect() {
     shift 2
     local sets=()
     for value in "$@"; do sets+=(--set "$value"); done
-    "$ROCESIM" check "$file" "${sets[@]}" >/dev/null 2>"$work/err" || fail "$*: $(cat "$work/err")"
+    rocesim check "$file" "${sets[@]}" >/dev/null 2>"$work/err" || fail "$*: $(cat "$work/err")"
     local found
     found=$(sed -n 's/^warning: .*: \([a-z0-9.-]*\) is set to .* and has no effect.*/\1/p' "$work/err" |
         sort | tr '\n' ' ')
@@ -72,7 +73,7 @@ sed '/loss: links/d; /spread:/d; /else:/d; s/choose:/help: x/; s/default: ecmp/d
 expect "link.loss-packets switch.adaptive.by" fixed
 # No shipped scenario sets what has no effect.
 for file in scenarios/*.yaml scenarios/*/*.yaml; do
-    "$ROCESIM" check "$file" >/dev/null 2>"$work/err"
+    rocesim check "$file" >/dev/null 2>"$work/err"
     if grep 'has no effect' "$work/err"; then fail "$file"; fi
 done
 
@@ -144,14 +145,14 @@ expect "topology.rail-optimised.nvlink-delay" base "$rails, nvlink-delay: 50ns}}
 
 # The place is the value's, and run, its summary and check say the same.
 sed 's/^until/nic: {hpcc: {eta: 0.9}}\nuntil/' "$work/base.yaml" >"$work/place.yaml"
-"$ROCESIM" run "$work/place.yaml" -o "$work/r" --quiet >/dev/null 2>"$work/err"
+rocesim run "$work/place.yaml" -o "$work/r" --quiet >/dev/null 2>"$work/err"
 grep -q "place.yaml:1:19: nic.hpcc.eta is set to 0.9" "$work/err" || fail "the place: $(cat "$work/err")"
 grep -q "nic.hpcc.eta is set" "$work/r/summary.json" || fail "summary.json has no note"
 
 # refuse PLACE SED FILE: what `check` says begins with the place.
 refuse() {
     sed "$2" "$work/$3.yaml" >"$work/bad.yaml"
-    "$ROCESIM" check "$work/bad.yaml" >"$work/out" 2>&1 && fail "$2 is accepted"
+    rocesim check "$work/bad.yaml" >"$work/out" 2>&1 && fail "$2 is accepted"
     grep -q "bad.yaml:$1: .*expected at most" "$work/out" || fail "$2: $(cat "$work/out")"
 }
 refuse 1:18 '1i nic: {uec: {rto: 10ms, rto-max: 5ms}}' base
@@ -162,7 +163,7 @@ refuse 1:34 '1i nodes: {host0: {nic: {mrc: {rto: 8s}}}}' base
 refuse 3:32 's/permutation: {/permutation: {start: 3ms, stop: 2ms, /' base
 
 for command in "capture cut $work/no.pcap" "timeline $work/no"; do
-    "$ROCESIM" $command --from 3ms --to 2ms -o "$work/none" >/dev/null 2>"$work/err"
+    rocesim $command --from 3ms --to 2ms -o "$work/none" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] && grep -q 'from 3ms --to 2ms' "$work/err" || fail "$command: $(cat "$work/err")"
 done
 exit $((failures > 0))

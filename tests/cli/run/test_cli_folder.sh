@@ -8,6 +8,7 @@
 # Not pinned: power cuts.
 set -u
 . tests/script.sh
+start_forks
 
 quick=scenarios/quickstart.yaml
 "$ROCESIM" run $quick -o "$work/a" --quiet >/dev/null || fail "run"
@@ -121,7 +122,7 @@ assert told <= set(schema["summary"]["apps_by_kind"][app["kind"]]), told
 END
 
 while read -r setting; do
-    "$ROCESIM" check scenarios/quickstart.yaml --set "$setting" >"$work/log" 2>&1 ||
+    rocesim check scenarios/quickstart.yaml --set "$setting" >"$work/log" 2>&1 ||
         ! grep -qE "no [a-z ]+ \"|expected one of|did you mean" "$work/log" ||
         fail "$setting: $(cat "$work/log")"
 done <"$work/choices"

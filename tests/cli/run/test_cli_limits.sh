@@ -12,13 +12,14 @@
 # Not pinned: how long any of it takes, but that a minute is enough.
 set -u
 . tests/script.sh
+start_forks
 
 # plan RATE LIST MESSAGES: prints the ideal time, in ns
 plan() {
     printf 'topology: {star: {hosts: 2, rate: %s}}\nuntil: 1us\n' "$1" >"$work/plan.yaml"
     printf 'traffic: [{flows: {list: [%s], messages: %s}}]\n' "$2" "$3" >>"$work/plan.yaml"
     rm -rf "$work/plan"
-    within 120 "$ROCESIM" run "$work/plan.yaml" -o "$work/plan" --quiet >/dev/null 2>"$work/err" ||
+    within 120 rocesim run "$work/plan.yaml" -o "$work/plan" --quiet >/dev/null 2>"$work/err" ||
         fail "plan $*: status $?: $(head -n 1 "$work/err")"
     awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "ideal_fct_ns") column = i }
         NR == 2 { print $column }' "$work/plan/flows.csv"
@@ -52,7 +53,7 @@ nic: {congestion-control: none, mtu: 256, timeout: 20}
 switch: {buffer: 1GB}
 traffic: [{flows: {list: [host0 host1 1000 0us], messages: 15000, depth: 15000}}]
 END
-    "$ROCESIM" run "$work/all.yaml" -o "$work/all" --quiet >/dev/null 2>&1 || fail "run at $rate"
+    rocesim run "$work/all.yaml" -o "$work/all" --quiet >/dev/null 2>&1 || fail "run at $rate"
     awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) { place[$i] = i } }
         NR == 2 { exit !($place["fct_ns"] == $place["ideal_fct_ns"]) }' "$work/all/flows.csv" ||
         fail "60000 frames at $rate: $(tail -n 1 "$work/all/flows.csv")"
@@ -64,7 +65,7 @@ topology: {star: {hosts: 2, rate: 1bps}}
 nic: {timeout: 31, congestion-control: none}
 traffic: [{flows: {list: [host0 host1 100MB 0us]}}]
 END
-within 120 "$ROCESIM" run "$work/slow.yaml" >"$work/out" 2>"$work/err" || fail "1 bps: status $?"
+within 120 rocesim run "$work/slow.yaml" >"$work/out" 2>"$work/err" || fail "1 bps: status $?"
 grep -q 'ended *the time limit' "$work/out" || fail "1 bps: $(grep ended "$work/out")"
 "$ROCESIM" check "$work/slow.yaml" 2>/dev/null | grep -q 'takes longer than 106 days' ||
     fail "check of 1 bps does not say that it cannot end"
@@ -72,7 +73,7 @@ grep -q 'ended *the time limit' "$work/out" || fail "1 bps: $(grep ended "$work/
 # refused FILE WORDS
 refused() {
     printf 'topology: {star: {hosts: 4}}\ntraffic: [{flows: {file: %s}}]\n' "$1" >"$work/file.yaml"
-    "$ROCESIM" check "$work/file.yaml" >"$work/out" 2>"$work/err"
+    rocesim check "$work/file.yaml" >"$work/out" 2>"$work/err"
     [ $? -eq 2 ] || fail "$1 is accepted"
     grep -q "$2" "$work/err" || fail "$1: $(cat "$work/err")"
 }
@@ -110,7 +111,7 @@ esac
 printf 'topology: {star: {hosts: 4}}\nuntil: 10us\ntraffic: [{poisson: {sizes: websearch, load: 0.8}}]\n' \
     >"$work/n.yaml"
 told() {
-    "$ROCESIM" check "$work/n.yaml" "${@:2}" >"$work/out" 2>"$work/err" ||
+    rocesim check "$work/n.yaml" "${@:2}" >"$work/out" 2>"$work/err" ||
         fail "check: $(cat "$work/err")"
     grep -q "^note: traffic 0, $1" "$work/out" "$work/err"
 }

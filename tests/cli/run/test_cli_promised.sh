@@ -8,12 +8,13 @@
 # Not pinned: what the runs amount to.
 set -u
 . tests/script.sh
+start_forks
 
 # runs TEXT: a scenario
 runs() {
     printf '%b\n' "$1" >"$work/x.yaml"
     rm -rf "$work/x"
-    within 120 "$ROCESIM" run "$work/x.yaml" -o "$work/x" --quiet >"$work/out" 2>&1 ||
+    within 120 rocesim run "$work/x.yaml" -o "$work/x" --quiet >"$work/out" 2>&1 ||
         fail "$1: $(head -n 2 "$work/out")"
 }
 
@@ -81,7 +82,7 @@ END
 refused() {
     config "$1" "$2" "$3"
     cp -r . "$work/kept"
-    "$ROCESIM" hpcc config.txt --quiet >"$work/out" 2>&1 && fail "hpcc $*: accepted"
+    rocesim hpcc config.txt --quiet >"$work/out" 2>&1 && fail "hpcc $*: accepted"
     diff -r . "$work/kept" || fail "hpcc $*: files were touched"
     rm -r "$work/kept"
 }

@@ -9,6 +9,7 @@
 # Not pinned: the numbers of the results.
 set -u
 . tests/script.sh
+start_forks
 here=scenarios
 
 # expect STATUS WHAT COMMAND...: stdout and stderr are kept in out and err.
@@ -45,7 +46,7 @@ digest() {
 
 # -- results
 
-expect 0 "run" "$ROCESIM" run $here/quickstart.yaml -o "$work/a" --quiet
+expect 0 "run" rocesim run $here/quickstart.yaml -o "$work/a" --quiet
 for file in summary.json scenario.yaml flows.csv ports.csv events.csv series.csv \
     captures/receiver.pcap.gz captures/sender.pcap.gz; do
     [ -s "$work/a/$file" ] || fail "no $file"
@@ -64,59 +65,59 @@ for key in version scenario seed digest ended sim_time_ps wall_s events packet_h
     grep -q "^  \"$key\": " "$work/a/summary.json" || fail "summary.json has no $key"
 done
 
-expect 0 "run into earlier results" "$ROCESIM" run $here/quickstart.yaml -o "$work/a"
+expect 0 "run into earlier results" rocesim run $here/quickstart.yaml -o "$work/a"
 cp -r "$work/a" "$work/b"
-expect 0 "run again" "$ROCESIM" run $here/quickstart.yaml -o "$work/b"
+expect 0 "run again" rocesim run $here/quickstart.yaml -o "$work/b"
 same "$work/a" "$work/b" "two runs differ"
 for threads in 2 4; do
     expect 0 "run on $threads threads" \
         "$ROCESIM" run $here/quickstart.yaml -o "$work/t$threads" --threads $threads
     same "$work/a" "$work/t$threads" "results depend on threads"
 done
-expect 0 "run of the resolved scenario" "$ROCESIM" run "$work/a/scenario.yaml" -o "$work/c"
+expect 0 "run of the resolved scenario" rocesim run "$work/a/scenario.yaml" -o "$work/c"
 same "$work/a" "$work/c" "the resolved scenario gives other results"
-expect 0 "resolved into earlier results" "$ROCESIM" run "$work/a/scenario.yaml" -o "$work/c"
+expect 0 "resolved into earlier results" rocesim run "$work/a/scenario.yaml" -o "$work/c"
 same "$work/a" "$work/c" "running into earlier results gives others"
 
-expect 0 "run without observers" "$ROCESIM" run $here/quickstart.yaml -o "$work/d" \
+expect 0 "run without observers" rocesim run $here/quickstart.yaml -o "$work/d" \
     --set "captures=[]" --set "observe=[]"
 [ "$(digest "$work/a")" = "$(digest "$work/d")" ] || fail "observers change the digest"
 [ -e "$work/d/series.csv" ] && fail "series.csv without series"
-expect 0 "run with another seed" "$ROCESIM" run $here/quickstart.yaml -o "$work/d" --seed 2
+expect 0 "run with another seed" rocesim run $here/quickstart.yaml -o "$work/d" --seed 2
 [ "$(digest "$work/a")" != "$(digest "$work/d")" ] || fail "the seed does not matter"
 
-expect 0 "run --json" "$ROCESIM" run $here/quickstart.yaml --json
+expect 0 "run --json" rocesim run $here/quickstart.yaml --json
 grep -q "\"digest\": \"$(digest "$work/a")\"" "$work/stdout" || fail "--json prints no summary"
 says "without -o DIR none is written" "a run without -o"
-expect 0 "until" "$ROCESIM" run $here/quickstart.yaml --until 10us -o "$work/u"
+expect 0 "until" rocesim run $here/quickstart.yaml --until 10us -o "$work/u"
 grep -q '"ended": "until"' "$work/u/summary.json" || fail "until is not said"
 grep -q ',unfinished,network$' "$work/u/flows.csv" || fail "unfinished flows are not said"
-expect 0 "compare" "$ROCESIM" compare "$work/a" "$work/u"
+expect 0 "compare" rocesim compare "$work/a" "$work/u"
 grep -q "slowdown p50" "$work/stdout" || fail "compare prints no slowdown"
 [ "$(grep -c '^note: FCT and slowdown of u are those of ' "$work/stdout")" -eq 1 ] &&
     [ "$(grep -c '^note:' "$work/stdout")" -eq 1 ] || fail "compare: who has unfinished flows"
 
 # Events beyond the limit are counted: rows and what was left out add up to all.
-expect 0 "few events" "$ROCESIM" run $here/pfc-storm.yaml -o "$work/e" --set outputs.events-max=5
+expect 0 "few events" rocesim run $here/pfc-storm.yaml -o "$work/e" --set outputs.events-max=5
 [ "$(wc -l <"$work/e/events.csv")" -eq 6 ] || fail "events-max does not hold"
 left=$(sed -n '/"events_csv"/,/}/s/^ *"left_out": \([0-9]*\).*/\1/p' "$work/e/summary.json")
-expect 0 "all events" "$ROCESIM" run $here/pfc-storm.yaml -o "$work/e"
+expect 0 "all events" rocesim run $here/pfc-storm.yaml -o "$work/e"
 [ "$(wc -l <"$work/e/events.csv")" -eq $((left + 6)) ] || fail "events left out do not add up"
 
 for file in "$here"/*.yaml $here/demo/demo.yaml; do
-    expect 0 "check $file" "$ROCESIM" check "$file"
-    expect 0 "topo $file" "$ROCESIM" topo "$file"
+    expect 0 "check $file" rocesim check "$file"
+    expect 0 "topo $file" rocesim topo "$file"
     grep -q "^graph network" "$work/stdout" || fail "topo $file prints no graph"
 done
 
 # Headroom is told where a class is lossless, and only there.
-expect 0 "headroom" "$ROCESIM" check $here/quickstart.yaml
+expect 0 "headroom" rocesim check $here/quickstart.yaml
 grep -q "headroom  .* switch port" "$work/stdout" || fail "check tells no headroom"
-expect 0 "no headroom" "$ROCESIM" check $here/quickstart.yaml --set switch.pfc.enabled=false
+expect 0 "no headroom" rocesim check $here/quickstart.yaml --set switch.pfc.enabled=false
 grep -q "headroom" "$work/stdout" && fail "check tells headroom without PFC"
 
 # Detailed NICs: their operations are those of the list of NICs, and what each took is said.
-expect 0 "detailed NICs" "$ROCESIM" run $here/guidelines/verbs-rate.yaml -o "$work/nics"
+expect 0 "detailed NICs" rocesim run $here/guidelines/verbs-rate.yaml -o "$work/nics"
 sum=$(sed -n 's/^ *"wqes_completed": \([0-9]*\),$/\1/p' "$work/nics/summary.json" |
     awk '{ sum += $1 } END { print sum }')
 [ "${sum:-0}" -gt 1000 ] && grep -q "^  \"operations\": $sum,$" "$work/nics/summary.json" ||
@@ -136,7 +137,7 @@ nic: {congestion-control: none, mtu: 1024}
 traffic: [{flows: {list: [host0 host1 1MB 0us]}}]
 END
 for links in network.timing=exact network.timing=hpcc network.framing=bare; do
-    expect 0 "idle, $links" "$ROCESIM" run "$work/idle.yaml" -o "$work/idle" --set $links
+    expect 0 "idle, $links" rocesim run "$work/idle.yaml" -o "$work/idle" --set $links
     tail -n 1 "$work/idle/flows.csv" | grep -q ',1\.000000,' || fail "idle path, $links: not the ideal"
     expect 0 "100 TB, $links" timeout 1200 "$ROCESIM" run "$work/idle.yaml" --until 1us \
         --set $links --set "traffic[0].flows.list=[host0 host1 100TB 0us]"
@@ -146,8 +147,8 @@ done
 mkdir "$work/files"
 printf 'topology: {star: {hosts: 4}}\ntraffic: [{flows: {file: rows.txt}}]\n' >"$work/files/x.yaml"
 printf 'host0 host1 10KB 0us\nhost2 host3 10KB 1us\n' >"$work/files/rows.txt"
-expect 0 "file beside the scenario" "$ROCESIM" run "$work/files/x.yaml" -o "$work/f"
-expect 0 "resolved with a file" "$ROCESIM" run "$work/f/scenario.yaml" -o "$work/g"
+expect 0 "file beside the scenario" rocesim run "$work/files/x.yaml" -o "$work/f"
+expect 0 "resolved with a file" rocesim run "$work/f/scenario.yaml" -o "$work/g"
 same "$work/f" "$work/g" "the resolved scenario does not find its files"
 
 # Flows that fail are a result, counted and told from those the end of the run cut off.
@@ -157,14 +158,14 @@ links: {host1--switch0: {down: [{at: 0us}]}}
 nic: {timeout: 10}
 traffic: [{flows: {list: [host0 host1 10KB 1us, host0 host2 10KB 1us]}}]
 END
-expect 0 "failing flows" "$ROCESIM" run "$work/dead.yaml" -o "$work/dead"
+expect 0 "failing flows" rocesim run "$work/dead.yaml" -o "$work/dead"
 grep -q 'flows  *1 of 2 completed, 1 FAILED$' "$work/stdout" || fail "failed flows are not said"
 grep -q '^    "failed": 1,$' "$work/dead/summary.json" || fail "flows.failed is not 1"
 grep -q '^    "completed": 1,$' "$work/dead/summary.json" || fail "flows.completed is not 1"
 grep -q '^0,.*,1000,,,[0-9.]*,,.*,transport retry limit exceeded,network$' "$work/dead/flows.csv" ||
     fail "the status of a failed flow"
 grep -q '^1,.*,success,network$' "$work/dead/flows.csv" || fail "the status of its neighbour"
-expect 0 "before they fail" "$ROCESIM" run "$work/dead.yaml" -o "$work/dead" --until 1ms
+expect 0 "before they fail" rocesim run "$work/dead.yaml" -o "$work/dead" --until 1ms
 grep -q '^0,.*,unfinished,network$' "$work/dead/flows.csv" || fail "an unfinished flow is said to be failed"
 grep -q '^    "failed": 0,$' "$work/dead/summary.json" || fail "flows.failed is not 0"
 
@@ -175,12 +176,12 @@ until: 5us
 topology: {pair: {rate: 1Gbps}}
 traffic: [{flows: {list: [host0 host1 1MB 0us]}}]
 END
-expect 0 "cut short" "$ROCESIM" run "$work/slow.yaml" -o "$work/slow"
+expect 0 "cut short" rocesim run "$work/slow.yaml" -o "$work/slow"
 grep -q 'host0->host1 .* \(9[0-9]\|100\)\.[0-9] % used' "$work/stdout" ||
     { cat "$work/stdout"; fail "utilisation of a cut run"; }
 grep -qE '^ +all +1 +0 +- +- +- +- +-$' "$work/stdout" || fail "percentiles of no flow"
 [ "$(grep -c '"p99": null' "$work/slow/summary.json")" -ge 2 ] || fail "percentiles of no flow in JSON"
-expect 0 "compare a cut run" "$ROCESIM" compare "$work/slow" "$work/slow"
+expect 0 "compare a cut run" rocesim compare "$work/slow" "$work/slow"
 grep -qE '^FCT p50 +- +-$' "$work/stdout" || { cat "$work/stdout"; fail "compare of no flow"; }
 
 # Link changes beyond the traffic do not keep a run alive; one that flows wait for does.
@@ -190,10 +191,10 @@ links: {host1--switch0: {down: [{at: 0us, until: 1s}, {at: 2s}]}}
 nic: {timeout: 17}
 traffic: [{flows: {list: [host0 host2 10KB 1us]}}]
 END
-expect 0 "a late link change" "$ROCESIM" run "$work/later.yaml" -o "$work/later"
+expect 0 "a late link change" rocesim run "$work/later.yaml" -o "$work/later"
 grep -q 'everything is done at [0-9.]* us' "$work/stdout" || { cat "$work/stdout"; fail "ends late"; }
 [ "$(wc -l <"$work/later/events.csv")" -eq 3 ] || fail "link changes beyond the end are events"
-expect 0 "a link that is waited for" "$ROCESIM" run "$work/later.yaml" -o "$work/later" \
+expect 0 "a link that is waited for" rocesim run "$work/later.yaml" -o "$work/later" \
     --set "traffic[0].flows.list=[host0 host1 10KB 1us]"
 grep -q 'flows  *1 of 1 completed' "$work/stdout" || { cat "$work/stdout"; fail "link up unseen"; }
 
@@ -209,10 +210,10 @@ traffic:
   - flows: {list: [host0 host1 2MB 900us, host2 host0 20KB 905us, host1 host2 1MB 1ms, host1 host0 1MB 2ms]}
   - incast: {bytes: 1MB, senders: 2, every: 100us, stop: 0s, to: host0} # plans nothing
 END
-expect 0 "check of flows beyond the end" "$ROCESIM" check "$work/beyond.yaml"
+expect 0 "check of flows beyond the end" rocesim check "$work/beyond.yaml"
 grep -q '^warning: 2 transfers start at or after the end .*until: 1.000 ms.*first at 1.000 ms' \
     "$work/stdout" || { cat "$work/stdout"; fail "check: flows beyond the end"; }
-expect 0 "flows beyond the end" "$ROCESIM" run "$work/beyond.yaml" -o "$work/beyond"
+expect 0 "flows beyond the end" rocesim run "$work/beyond.yaml" -o "$work/beyond"
 grep -q ' of 4 completed; 2 start at or after the end of the run' "$work/stdout" ||
     { cat "$work/stdout"; fail "flows beyond the end"; }
 grep -q '"not_begun": 2' "$work/beyond/summary.json" || fail "not_begun"
@@ -221,14 +222,14 @@ grep -qE 'host0->switch0 .* (9[5-9]|100)\.[0-9] % used' "$work/stdout" ||
     { cat "$work/stdout"; fail "use from the first start on"; }
 grep -qE '^  timeouts  [1-9][0-9]*: .* waited 32.77 us .* nic.timeout 3 ' "$work/stdout" ||
     { cat "$work/stdout"; fail "timeouts"; }
-expect 0 "time-outs of another transport" "$ROCESIM" run "$work/beyond.yaml" -o "$work/beyond-sdr" \
+expect 0 "time-outs of another transport" rocesim run "$work/beyond.yaml" -o "$work/beyond-sdr" \
     --set nic.transport=sdr
 grep -qE '^  timeouts  [1-9][0-9]*: .* by the timers of nic.transport sdr$' "$work/stdout" ||
     { cat "$work/stdout"; fail "timeouts of sdr"; }
 
 # A watermark that no map is beyond is said, and only with the transport that has it.
 for watermark in 2 3; do
-    expect 0 "watermark $watermark" "$ROCESIM" check "$work/beyond.yaml" --set nic.timeout=14 \
+    expect 0 "watermark $watermark" rocesim check "$work/beyond.yaml" --set nic.timeout=14 \
         --set nic.transport=adamap --set nic.adamap.cached=3 --set nic.adamap.watermark=$watermark
     said=$(grep -c '^warning: nic.adamap.watermark of host0 is 3, not less than nic.adamap.cached, 3: ' \
         "$work/stderr" "$work/stdout" | awk -F: '{n += $2} END {print n}')
@@ -237,7 +238,7 @@ done
 # Constants of TIMELY that are for slower links than the NIC's are said; those of other NICs are not.
 for control in timely timely-patched dcqcn; do
     for rate in 0bps 10Mbps 100Mbps; do
-        expect 0 "$control, $rate" "$ROCESIM" check scenarios/quickstart.yaml \
+        expect 0 "$control, $rate" rocesim check scenarios/quickstart.yaml \
             --set nic.congestion-control=$control --set nic.timely.ai-rate=$rate \
             --set nic.timely-patched.ai-rate=$rate
         said=$(cat "$work/stderr" "$work/stdout" |
@@ -250,7 +251,7 @@ done
 # So are settings of the inside of a NIC that has none.
 for setting in nic.cache.policy=lru nic.detailed.wqe.entries=64 nic.detailed.cpu.post=1us; do
     for model in ideal detailed; do
-        expect 0 "$setting, $model" "$ROCESIM" check "$work/beyond.yaml" --set nic.timeout=14 \
+        expect 0 "$setting, $model" rocesim check "$work/beyond.yaml" --set nic.timeout=14 \
             --set nic.model=$model --set $setting
         said=$(cat "$work/stderr" "$work/stdout" |
             grep -c "^warning: --set $setting: .* has no effect: it needs nic.model other than ideal")
@@ -260,11 +261,11 @@ for setting in nic.cache.policy=lru nic.detailed.wqe.entries=64 nic.detailed.cpu
     done
 done
 # A folder in place of a file of losses: one message, which says once what was expected.
-expect 2 "a folder of losses" "$ROCESIM" check scenarios/wan/omnidma.yaml --set loss_file="$work"
+expect 2 "a folder of losses" rocesim check scenarios/wan/omnidma.yaml --set loss_file="$work"
 [ "$(grep -o 'expected a file' "$work/stderr" | wc -l)" -eq 1 ] ||
     { cat "$work/stderr"; fail "a folder of losses"; }
 
-expect 2 "values of no builder" "$ROCESIM" check scenarios/wan/omnidma.yaml --set topology.wan.values=leaves=2
+expect 2 "values of no builder" rocesim check scenarios/wan/omnidma.yaml --set topology.wan.values=leaves=2
 grep -q "values: 'leaves=2' without a builder that takes them" "$work/stderr" ||
     { cat "$work/stderr"; fail "values of no builder"; }
 
@@ -277,13 +278,13 @@ END
 warning='^warning: the round trip from host. to host. takes 80.0[0-9]* ms, longer than .* 67.11 ms: '
 warning+='.*set nic.timeout to 16 instead of 14'
 for command in check run; do
-    expect 0 "$command over a WAN" "$ROCESIM" $command "$work/wan.yaml"
+    expect 0 "$command over a WAN" rocesim $command "$work/wan.yaml"
     grep -qE "$warning" "$work/stderr" || { cat "$work/stderr"; fail "$command: no such warning"; }
     [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "$command: more than one warning"
     # irn, adamap and sdr have time-outs of their own, from the path's round trip.
     for setting in nic.timeout=16 nic.timeout=0 topology.dumbbell.bottleneck-delay=30ms \
         nic.transport={irn,adamap,sdr}; do
-        expect 0 "$command, $setting" "$ROCESIM" $command "$work/wan.yaml" --set $setting
+        expect 0 "$command, $setting" rocesim $command "$work/wan.yaml" --set $setting
         # Without a time-out what a lossy class loses is lost, which has a warning of its own.
         wanted=0
         [ $setting = nic.timeout=0 ] && wanted=1
@@ -294,13 +295,13 @@ for command in check run; do
 done
 
 # What is sent again so is answered again, when the queue pair is gone: arrived, late, no drop.
-expect 0 "late answers" "$ROCESIM" run "$work/wan.yaml" -o "$work/wan"
+expect 0 "late answers" rocesim run "$work/wan.yaml" -o "$work/wan"
 grep -q '^  drops  *0; [1-9]' "$work/stdout" || { cat "$work/stdout"; fail "drops without a loss"; }
 grep -q '"late_answers": [1-9]' "$work/wan/summary.json" || fail "late answers are not counted"
 
 # -- failures of a run
 
-expect 1 "stall" "$ROCESIM" run $here/pfc-deadlock.yaml -o "$work/s"
+expect 1 "stall" rocesim run $here/pfc-deadlock.yaml -o "$work/s"
 says "PFC deadlock, each waits for the next: s0->s1, s1->s2, s2->s3, s3->s4, s4->s0, s0->s1" stall
 says "h0, QP 2: class 3 paused by s0" stall
 grep -q '"ended": "stalled"' "$work/s/summary.json" || fail "stall is not in the summary"
@@ -330,7 +331,7 @@ for file in flows.csv ports.csv events.csv series.csv scenario.yaml hosts \
     mkdir -p "$work/w/captures"
     cp "$work/a/summary.json" "$work/w"
     ln -s /dev/full "$work/w/$file"
-    expect 1 "full disk at $file" "$ROCESIM" run $here/quickstart.yaml -o "$work/w"
+    expect 1 "full disk at $file" rocesim run $here/quickstart.yaml -o "$work/w"
     says "$work/w/.unfinished/$file" "full disk at $file"
     [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "full disk at $file: not one line"
 done
@@ -372,7 +373,7 @@ bad() {
 bad "folder that cannot be made" "/proc/rocesim: cannot make the folder" \
     "$ROCESIM" run $here/quickstart.yaml -o /proc/rocesim/x
 touch "$work/file"
-bad "folder in a file" "$work/file/x" "$ROCESIM" run $here/quickstart.yaml -o "$work/file/x"
+bad "folder in a file" "$work/file/x" rocesim run $here/quickstart.yaml -o "$work/file/x"
 mkdir -m 555 "$work/closed"
 chmod 755 "$work"
 as_nobody=()
@@ -424,48 +425,48 @@ untouched "the scenario of earlier results" "holds the scenario itself" \
 # Beside earlier results, a user's files stay; the captures of the earlier run go.
 echo mine >"$work/user/captures/mine.pcap"
 echo mine >"$work/user/notes.txt"
-expect 0 "user's files beside results" "$ROCESIM" run $here/quickstart.yaml -o "$work/user" \
+expect 0 "user's files beside results" rocesim run $here/quickstart.yaml -o "$work/user" \
     --set "captures=[]"
 [ -e "$work/user/hosts" ] && fail "names of captures that went are left"
 [ "$(ls "$work/user/captures")" = mine.pcap ] || fail "not just the captures of the run went"
 [ "$(cat "$work/user/notes.txt" "$work/user/captures/mine.pcap")" = "$(printf 'mine\nmine')" ] ||
     fail "a user's file beside results was changed"
 
-bad "missing file" "missing.yaml: cannot open" "$ROCESIM" run missing.yaml
-bad "folder for a file" "is a folder, expected a file" "$ROCESIM" run $here
+bad "missing file" "missing.yaml: cannot open" rocesim run missing.yaml
+bad "folder for a file" "is a folder, expected a file" rocesim run $here
 : >"$work/empty.yaml"
-bad "empty file" "no content" "$ROCESIM" run "$work/empty.yaml"
+bad "empty file" "no content" rocesim run "$work/empty.yaml"
 truncate -s 100M "$work/large.yaml"
-bad "100 MB of zeros" "too large, expected at most 16 MiB" "$ROCESIM" run "$work/large.yaml"
+bad "100 MB of zeros" "too large, expected at most 16 MiB" rocesim run "$work/large.yaml"
 yes 'seed: [b, c]' | head -c 100000000 >"$work/large.yaml"
-bad "100 MB of YAML" "too large, expected at most 16 MiB" "$ROCESIM" run "$work/large.yaml"
+bad "100 MB of YAML" "too large, expected at most 16 MiB" rocesim run "$work/large.yaml"
 head -c 15000000 "$work/large.yaml" >"$work/large2.yaml"
-bad "15 MB of YAML" "expected" "$ROCESIM" run "$work/large2.yaml"
+bad "15 MB of YAML" "expected" rocesim run "$work/large2.yaml"
 head -c 100000 "$ROCESIM" >"$work/program.yaml"
-bad "binary file" "a program or library (ELF), expected a text" "$ROCESIM" run "$work/program.yaml"
+bad "binary file" "a program or library (ELF), expected a text" rocesim run "$work/program.yaml"
 mkfifo "$work/pipe.yaml"
 bad "pipe without a writer" "nobody writes into yet" timeout 600 "$ROCESIM" run "$work/pipe.yaml"
-bad "no command" "expected run, hpcc, check" "$ROCESIM"
-bad "unknown command" "did you mean 'run'?" "$ROCESIM" rnu x.yaml
-bad "unknown option" "did you mean '--quiet'?" "$ROCESIM" run x.yaml --quite
-bad "option without value" "expected a value" "$ROCESIM" run x.yaml -o
-bad "value for a flag" "expected none" "$ROCESIM" run x.yaml --quiet=yes
-bad "no scenario" "nothing given, expected one scenario, a name or a file" "$ROCESIM" run
-bad "two scenarios" "2 names given, expected one scenario, a name or a file" "$ROCESIM" check a.yaml b.yaml
+bad "no command" "expected run, hpcc, check" rocesim
+bad "unknown command" "did you mean 'run'?" rocesim rnu x.yaml
+bad "unknown option" "did you mean '--quiet'?" rocesim run x.yaml --quite
+bad "option without value" "expected a value" rocesim run x.yaml -o
+bad "value for a flag" "expected none" rocesim run x.yaml --quiet=yes
+bad "no scenario" "nothing given, expected one scenario, a name or a file" rocesim run
+bad "two scenarios" "2 names given, expected one scenario, a name or a file" rocesim check a.yaml b.yaml
 bad "wrong set" "--set nic.mtuu=3: unknown key 'mtuu' in nic, did you mean 'mtu'?" \
     "$ROCESIM" run $here/quickstart.yaml --set nic.mtuu=3
-bad "wrong seed" "--seed x: seed:" "$ROCESIM" run $here/quickstart.yaml --seed x
-bad "wrong until" "--until 5: until:" "$ROCESIM" run $here/quickstart.yaml --until 5
-bad "wrong threads" "--threads 0: threads:" "$ROCESIM" run $here/quickstart.yaml --threads 0
-bad "unknown attribute" "did you mean 'switch.ecn.kmin'?" "$ROCESIM" params switch.ecn.kmi
-bad "end of an attribute" "did you mean 'switch.ecn.kmin'?" "$ROCESIM" params kmin
-bad "no results" "mine: summary.json is not there, expected" "$ROCESIM" compare "$work/mine"
-bad "no results to draw" "mine: summary.json is not there" "$ROCESIM" timeline "$work/mine" -o -
+bad "wrong seed" "--seed x: seed:" rocesim run $here/quickstart.yaml --seed x
+bad "wrong until" "--until 5: until:" rocesim run $here/quickstart.yaml --until 5
+bad "wrong threads" "--threads 0: threads:" rocesim run $here/quickstart.yaml --threads 0
+bad "unknown attribute" "did you mean 'switch.ecn.kmin'?" rocesim params switch.ecn.kmi
+bad "end of an attribute" "did you mean 'switch.ecn.kmin'?" rocesim params kmin
+bad "no results" "mine: summary.json is not there, expected" rocesim compare "$work/mine"
+bad "no results to draw" "mine: summary.json is not there" rocesim timeline "$work/mine" -o -
 mkdir "$work/j"
 echo '{"flows": 3' >"$work/j/summary.json"
-bad "broken summary" "not JSON" "$ROCESIM" compare "$work/j"
+bad "broken summary" "not JSON" rocesim compare "$work/j"
 echo '[]' >"$work/j/summary.json"
-bad "foreign summary" "not the summary of a run" "$ROCESIM" compare "$work/j"
+bad "foreign summary" "not the summary of a run" rocesim compare "$work/j"
 
 # -- the hottest ports: by largest queue, then by bytes sent, then in the order of ports.csv
 
@@ -474,7 +475,7 @@ topology: {leaf-spine: {leaves: 3, spines: 2, hosts-per-leaf: 4}}
 traffic: [incast: {to: host0, bytes: 64KB}, permutation: {bytes: 20KB}]
 END
 for count in 1 5 16 1000; do
-    expect 0 "$count hottest ports" "$ROCESIM" run "$work/hot.yaml" -o "$work/hot" --quiet \
+    expect 0 "$count hottest ports" rocesim run "$work/hot.yaml" -o "$work/hot" --quiet \
         --set outputs.hottest-ports=$count
     tail -n +2 "$work/hot/ports.csv" | cut -d, -f1,4,7 | sort -s -t, -k3,3nr -k2,2nr |
         head -n $count | cut -d, -f1 >"$work/expected"
@@ -484,18 +485,18 @@ done
 
 # -- reference
 
-expect 0 "version" "$ROCESIM" --version
+expect 0 "version" rocesim --version
 grep -q '^rocesim [0-9]' "$work/stdout" || fail "no version"
 for command in run check topo params compare; do
-    expect 0 "$command --help" "$ROCESIM" $command --help
+    expect 0 "$command --help" rocesim $command --help
     grep -q "^rocesim $command" "$work/stdout" || fail "$command --help does not show its use"
 done
-expect 0 "params of a group" "$ROCESIM" params switch.ecn
+expect 0 "params of a group" rocesim params switch.ecn
 grep -q '^switch.ecn.kmin = ' "$work/stdout" || fail "params switch.ecn has no kmin"
 grep -q '^nic' "$work/stdout" && fail "params switch.ecn shows others"
-expect 0 "params of a group with its dot" "$ROCESIM" params switch.ecn.
+expect 0 "params of a group with its dot" rocesim params switch.ecn.
 grep -q '^switch.ecn.kmin = ' "$work/stdout" || fail "params switch.ecn. has no kmin"
-expect 0 "params of a card" "$ROCESIM" params nic.detailed.pcie.lanes
+expect 0 "params of a card" rocesim params nic.detailed.pcie.lanes
 grep -q 'auto: connectx 8, connectx-3 8, connect-ib 16, .*, connectx-8 16' "$work/stdout" ||
     fail "params: what a profile has is not said"
 "$ROCESIM" params nic.congestion-control | grep -q "one of none dcqcn .* timely.* dcqcn-hpcc" ||

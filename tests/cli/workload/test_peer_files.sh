@@ -7,17 +7,18 @@
 # messages. Method: small files written here, in the form of public ones. Not pinned: wording beyond names.
 set -u
 . tests/script.sh
+start_forks
 
 # refused PLACE TEXT COMMAND...: status 2, one line that begins with PLACE and says TEXT
 refused() {
-    "$ROCESIM" "${@:3}" >"$work/said" 2>&1
+    rocesim "${@:3}" >"$work/said" 2>&1
     [ $? = 2 ] && [ "$(wc -l <"$work/said")" = 1 ] && grep -q -- "^$work/$1" "$work/said" &&
         grep -qE -- "$2" "$work/said" || fail "${*:3} said: $(cat "$work/said"), expected $1 $2"
 }
 
 # passes TEXT COMMAND...: status 0, and says TEXT
 passes() {
-    "$ROCESIM" "${@:2}" >"$work/said" 2>&1 && grep -qF -- "$1" "$work/said" ||
+    rocesim "${@:2}" >"$work/said" 2>&1 && grep -qF -- "$1" "$work/said" ||
         fail "${*:2} said: $(cat "$work/said")"
 }
 
@@ -106,7 +107,7 @@ rows '0 1 3 1000 2.0 9.0' 'a row of ns3-rdma'
 rows '0 1 3 100 1000 2.0' "a row of HPCC's simulator"
 rows '0 1 3 1000 2.0' 'a row of ConWeave'
 printf '1\n0 1 3 1000 2 9\n' >"$work/rows.txt"
-(cd "$work" && "$ROCESIM" check rows.yaml 2>&1) | grep -q '^rows.txt:2:7: a flow file of ns3-rdma' ||
+(cd "$work" && rocesim check rows.yaml 2>&1) | grep -q '^rows.txt:2:7: a flow file of ns3-rdma' ||
     fail "ns3-rdma"
 printf '1\n0 1 3 100 1 2\n' >"$work/rows.txt"
 passes "1 transfer planned" check "$work/rows.yaml"
@@ -131,7 +132,7 @@ passes "left out, here 'wan'" check "$work/wan.yaml"
     printf '}\n'
     for r in $(seq 2000); do printf 'rank %d {\nl: send 500000b to 0 tag 0\n}\n' "$r"; done
 } >"$work/incast.goal"
-within 20 "$ROCESIM" check "$work/incast.goal" >"$work/said" 2>&1 && grep -q '^  estimate' "$work/said" ||
+within 20 rocesim check "$work/incast.goal" >"$work/said" 2>&1 && grep -q '^  estimate' "$work/said" ||
     fail "an incast of 2000: $(cat "$work/said")"
 
 printf '\x28\xb5\x2f\xfdaaaa' >"$work/c.pcap.zst"
@@ -199,12 +200,12 @@ printf '%s\n' 'Nodes 2' 'Connections 2' '0->1 id 1 msg start 0 size 40' '0->1 id
     >"$work/a.cm"
 passes "id msg size start" check "$work/a.cm"
 sed -i 's/msg 7/msg 0/' "$work/a.cm"
-"$ROCESIM" check "$work/a.cm" 2>&1 | grep -q "a.cm:4:15: '0' is not the number of a message" || fail "msg 0"
+rocesim check "$work/a.cm" 2>&1 | grep -q "a.cm:4:15: '0' is not the number of a message" || fail "msg 0"
 printf 'Nodes 2\nConnections 9\nTriggers 4\n0->1 id 1 start 0 size 40\n' >"$work/a.cm"
 refused a.cm:2:13 "htsim refuses it, too.*Connections 1' with 'Triggers 0'" check "$work/a.cm"
 printf 'Nodes 4\nTiers 2\nPodsize 4\nTier 1\nAsymmetric_mode single\n' >"$work/a.topo"
 printf 'topology: {file: a.topo}\ntraffic: [{permutation: {bytes: 1KB}}]\n' >"$work/a.yaml"
-(cd "$work" && "$ROCESIM" check a.yaml 2>&1) | grep -q '^a.topo:5:1: .*links: {' || fail "an asymmetric tree"
+(cd "$work" && rocesim check a.yaml 2>&1) | grep -q '^a.topo:5:1: .*links: {' || fail "an asymmetric tree"
 printf 'num_ranks 1\nrank 0 {\na: recv 8b from -1 tag -1\n}\n' >"$work/a.goal"
 passes "from any rank with any tag" check "$work/a.goal"
 

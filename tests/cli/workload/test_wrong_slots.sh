@@ -7,12 +7,13 @@
 # read files; a table of contents that no format has. Not pinned: wording beyond the names of kinds.
 set -u
 . tests/script.sh
+start_forks
 cd "$work" || exit 1
 ROCESIM=$(realpath "$ROCESIM")
 
 # one TEXT COMMAND...: status 2 and one line that says TEXT
 one() {
-    timeout 60 "$ROCESIM" "${@:2}" >said 2>&1
+    within 60 rocesim "${@:2}" >said 2>&1
     [ $? = 2 ] && [ "$(wc -l <said)" = 1 ] && grep -qE -- "$1" said ||
         fail "${*:2} said: $(head -3 said), expected $1"
 }
@@ -58,7 +59,7 @@ X
 [ ! -e none ] && [ ! -e none.pcap ] || fail "a refused file made results"
 
 # the scenario's folder counts, not the current one
-(cd / && timeout 60 "$ROCESIM" check "$work/poisson.yaml" 2>&1) | grep -q 'a switch configuration' ||
+(cd / && within 60 rocesim check "$work/poisson.yaml" 2>&1) | grep -q 'a switch configuration' ||
     fail "from another folder"
 
 # -- contents that are of no format
@@ -95,7 +96,7 @@ one "no content, expected YAML" check empty.yaml
 runs() {
     printf 'topology: {star: {hosts: 4}}\ntraffic: [{serving: {trace: table, prefill: 1, decode: 1%s}}]\n' \
         "$2" >s.yaml
-    timeout 60 "$ROCESIM" run s.yaml -o out --quiet >said 2>&1 && grep -q "$1" out/summary.json ||
+    within 60 rocesim run s.yaml -o out --quiet >said 2>&1 && grep -q "$1" out/summary.json ||
         fail "a table did not run: $(cat said)"
 }
 printf 'TIMESTAMP;ContextTokens;GeneratedTokens\r\n2023-11-16 18:17:03.9;48;10\r\n' >table

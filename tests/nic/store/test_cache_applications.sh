@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # test_cache_applications.sh - HERD, Mooncake, training and serving on NICs with a tiered cache.
 #
 # Goal: scenarios/cache/applications.yaml has the results that docs/cache-studies.md states: with CXL

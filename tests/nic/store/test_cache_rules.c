@@ -142,15 +142,15 @@ static double rate(const char *how, const char *nic, const char *program)
 START_TEST(following_is_as_fast_as_the_best_policy)
 {
     const char *const sets = LOAD "pattern=bursty; working-set=300; phase=5000";
-    ck_assert(rate(SHADOW, "cache.l2.bytes=32KiB", sets) >
-              0.95 * rate("cache.policy=lru", "cache.l2.bytes=32KiB", sets));
-    ck_assert(rate(SHADOW, "cache.l2.bytes=32KiB", sets) >
-              1.5 * rate(DOCUMENT, "cache.l2.bytes=32KiB", sets));
+    const double follows_sets = rate(SHADOW, "cache.l2.bytes=32KiB", sets);
+    ck_assert(follows_sets > 0.95 * rate("cache.policy=lru", "cache.l2.bytes=32KiB", sets));
+    ck_assert(follows_sets > 1.5 * rate(DOCUMENT, "cache.l2.bytes=32KiB", sets));
     const char *const slow = "cache.l2.rate=4Gbps; cache.l2.bytes=1MiB";
     const char *const zipf = LOAD "pattern=zipf";
-    ck_assert(rate(SHADOW, slow, zipf) > 0.95 * rate("cache.policy=lfu", slow, zipf));
-    ck_assert(rate(SHADOW, slow, zipf) > 1.1 * rate("cache.policy=lru", slow, zipf));
-    ck_assert(rate(SHADOW, slow, zipf) > 1.1 * rate(DOCUMENT, slow, zipf));
+    const double follows_zipf = rate(SHADOW, slow, zipf);
+    ck_assert(follows_zipf > 0.95 * rate("cache.policy=lfu", slow, zipf));
+    ck_assert(follows_zipf > 1.1 * rate("cache.policy=lru", slow, zipf));
+    ck_assert(follows_zipf > 1.1 * rate(DOCUMENT, slow, zipf));
 }
 END_TEST
 
