@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain long
+# labels: slow plain long
 # tests/test_attribute_values.sh - every legal value of an attribute gives results or a message.
 #
 # Goal: no attribute makes a run abort, hang, run out of memory or print a figure that is no number: at its

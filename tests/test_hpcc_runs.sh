@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: slow
 # tests/test_hpcc_runs.sh - rocesim hpcc gives what runs of the HPCC project's simulator gave.
 #
 # Goal: FCTs and pauses to the nanosecond and in its order; with other models, FCTs close to its.

@@ -10,7 +10,7 @@
 # one, in two of the ways); diff of folders. Ranks refuse ties: insertion, so each of the other ties takes its
 # place in turn; the refusal itself is test_cli_ranks.sh's.
 # Not pinned: results.
-# labels: ranks long
+# labels: slow ranks long
 set -u
 . tests/script.sh
 if ! "$ROCESIM" --version | grep -q 'with Open MPI' || ! command -v mpirun >/dev/null; then

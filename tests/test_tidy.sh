@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # tests/test_tidy.sh - tools/tidy finds what it promises to find.
 #
 # Goal: each habit has a broken file that is reported, with its line, and a clean tree is silent.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # tests/programs/test_random_perftest.sh - perftest's programs against our own perftest.
 #
 # Goal: bandwidths within 0.5 %, latencies within 1 %, with the ideal NIC and with the ConnectX-5 profile.

@@ -8,7 +8,7 @@
 # Method: a simulator with random events; a stand-in for the package of BLIS; runs of the same transfers.
 # Does not pin: the simulators themselves, which need their sources (the pages of the adapters).
 # TEST_LONG=1 (make test-slow) runs 100 workloads instead of 10.
-# labels: plain long
+# labels: slow plain long
 set -u
 . tests/script.sh
 export PYTHONDONTWRITEBYTECODE=1

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: slow
 # tests/sessions/test_astra_network.sh - examples/astra_network.hh under a front end of ASTRA-sim.
 #
 # Goal: it implements the whole interface of ASTRA-sim (with and without sim_notify_finished) and of

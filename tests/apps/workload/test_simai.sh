@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # tests/apps/workload/test_simai.sh - workload texts beside the runs of SimAI.
 #
 # Goal: with SimAI's rules (a queue pair a message, its latency, its meanings, its frames and whole ns, its

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # tests/nic/transport/test_uec_matrices.sh - collectives of htsim's matrices beside the runs of its program.
 #
 # Goal: the ends of the last flows, as means over three seeds, are those of the public simulator of Ultra

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain
+# labels: slow plain
 # test_transport_omnidma.sh - runs of the OmniDMA authors' simulator, with the very
 # packets that were lost there.
 #
