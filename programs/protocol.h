@@ -125,6 +125,7 @@ enum {
 enum {
     PROGRAM_WAIT_WROTE_NOTHING = 1 << 0, // the thread wrote nothing since its last wait
     PROGRAM_WAIT_TAKES_SIGNALS = 1 << 1, // it waits for signals of the program
+    PROGRAM_WAIT_SINCE_LOOK = 1 << 2,    // what came in its calls since its last wait ends it, too
 };
 
 // The objects by which threads wait for each other. They only make messages clear.

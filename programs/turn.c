@@ -243,7 +243,8 @@ int turn_call_descriptor(program_call_t *call, int *descriptor)
 {
     turn_hold();
     exchange(call, descriptor);
-    if (call->error != EAGAIN) { // then nothing was found
+    // EAGAIN: nothing was found. A lock that is given back is no news.
+    if (call->error != EAGAIN && call->wait.object != PROGRAM_AT_MUTEX) {
         actions++;
     }
     looks_in_a_row = 0;
@@ -266,7 +267,7 @@ int turn_poll(program_call_t *call, program_completion_t *completions)
     if (call->error == 0) {
         memcpy(completions, turn_shared->completions, call->count * sizeof *completions);
     }
-    if ((call->wait.reasons & ~(uint32_t)PROGRAM_ON_TURN) != 0) {
+    if ((call->wait.reasons & ~(uint32_t)(PROGRAM_ON_TURN | PROGRAM_ON_KEY)) != 0) {
         actions++;
     }
     if (call->count != 0) {
@@ -324,7 +325,7 @@ uint32_t turn_wait_call(program_call_t *call)
     call->op = PROGRAM_WAIT;
     turn_hold();
     exchange(call, NULL);
-    if ((call->wait.reasons & ~(uint32_t)PROGRAM_ON_TURN) != 0) {
+    if ((call->wait.reasons & ~(uint32_t)(PROGRAM_ON_TURN | PROGRAM_ON_KEY)) != 0) {
         actions++;
         looks_in_a_row = 0;
     }

@@ -170,6 +170,10 @@ static void begin_turn(app__pr_thread_t *thread, uint32_t reasons)
         thread->depth = reasons == PROGRAM_ON_TURN ? thread->next_depth : 0;
         thread->acted = false;
     }
+    if (thread->call.op == PROGRAM_WAIT && (thread->call.flags & PROGRAM_WAIT_SINCE_LOOK) != 0) {
+        thread->missed = 0;
+        thread->missed_depth = 0;
+    }
     if ((thread->later_reasons & PROGRAM_ON_TURN) == 0) {
         thread->next_depth = 0;
     }
@@ -223,6 +227,16 @@ static void park(app__pr_thread_t *thread)
     thread->order = program->waits++;
     if (call->op != PROGRAM_CONNECT && call->wait.timeout_ps < SIM_TIME_END - now_ps) {
         sim_timer_arm(&program->node->sim, &thread->wait_timer, now_ps + call->wait.timeout_ps);
+    }
+}
+
+// Ends the wait of a thread that looks at memory if something came since its look.
+static void notice_missed(app__pr_thread_t *thread)
+{
+    if ((thread->call.flags & PROGRAM_WAIT_SINCE_LOOK) != 0 &&
+        (thread->missed & app__thread_mask(&thread->call)) != 0) {
+        thread->next_depth = thread->missed_depth;
+        app__thread_notice(thread, thread->missed);
     }
 }
 
@@ -457,6 +471,7 @@ static bool take_call(app__pr_thread_t *thread)
             app__program_ring_unpolled(program);
         }
         park(thread);
+        notice_missed(thread);
         return false;
     case PROGRAM_POLL_CQ:
         if (!poll_or_park(thread, call)) {

@@ -49,7 +49,7 @@ int mutex_unlock(pthread_mutex_t *mutex)
 {
     const int error = PROGRAM_NEXT(pthread_mutex_unlock)(mutex);
     if (error == 0 && mutex->__data.__owner == 0) {
-        (void)threads_wake(mutex, 1);
+        threads_unlock(mutex);
     }
     return error;
 }
@@ -177,6 +177,6 @@ PROGRAM_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
     }
     threads_meet_in_memory();
     (void)PROGRAM_NEXT(pthread_spin_unlock)(lock);
-    (void)threads_wake(lock, 1);
+    threads_unlock(lock);
     return 0;
 }

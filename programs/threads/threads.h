@@ -36,6 +36,8 @@ uint32_t threads_wait(const volatile void *key, uint32_t object, uint32_t other,
 // Wakes up to `count` threads that wait for the key, in the order in which they began to wait.
 // Returns the number of those.
 uint32_t threads_wake(const volatile void *key, uint32_t count);
+// Wakes one of those that wait for a lock, which has become free.
+void threads_unlock(const volatile void *lock);
 
 // Lets threads that wait for descriptors look at them again.
 void threads_touch_descriptors(void);

@@ -26,11 +26,11 @@ void threads_meet_in_memory(void)
     }
 }
 
-// -- loops that take free locks, look at memory, and do nothing else
+// -- loops that take locks, look at memory, and do nothing else
 
 #define LOCKS_MIN 16u          // in a row, from which the thread may be in a loop
 #define STATES_EQUAL 2u        // states of the caller as at the first one, from which it is in one
-#define WAIT_PS TURN_PS_PER_US // what came while the thread yielded since its look is seen then
+#define WAIT_PS TURN_PS_PER_US // of the first wait, at most
 #define DOUBLINGS 6u           // of that time, one for each wait
 #define REGISTERS_BYTES 40u    // that a function saves below its frame
 #define CALLER_BYTES 640u      // of those and of the caller's stack that are compared
@@ -62,6 +62,16 @@ static __attribute__((noinline)) uint64_t state_of_caller(void)
     return sum;
 }
 
+// Waits for what a look at memory may see, with a frame of its own.
+static __attribute__((noinline)) void wait_since_look(uint64_t timeout_ps)
+{
+    program_call_t call = {.flags = PROGRAM_WAIT_SINCE_LOOK,
+                           .wait = {.mask = PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET |
+                                            PROGRAM_ON_SIGNAL | PROGRAM_ON_MEMORY,
+                                    .timeout_ps = timeout_ps}};
+    (void)turn_wait_call(&call);
+}
+
 void threads_meet_at_lock(void)
 {
     threads_meet_in_memory();
@@ -84,9 +94,7 @@ void threads_meet_at_lock(void)
         return;
     }
     if (state == loop.state && ++loop.equal >= STATES_EQUAL) {
-        (void)turn_wait(PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET | PROGRAM_ON_SIGNAL |
-                            PROGRAM_ON_MEMORY,
-                        WAIT_PS << loop.waits);
+        wait_since_look(WAIT_PS << loop.waits);
         loop.waits += loop.waits < DOUBLINGS;
     }
 }
@@ -112,13 +120,17 @@ uint32_t threads_wait(const volatile void *key, uint32_t object, uint32_t other,
     ++*waits;
     const uint32_t reasons = turn_wait_call(&call);
     --*waits;
-    turn_act();
+    if (object != PROGRAM_AT_MUTEX && object != PROGRAM_AT_SPIN_LOCK) { // a lock is no news
+        turn_act();
+    }
     return reasons;
 }
 
-uint32_t threads_wake(const volatile void *key, uint32_t count)
+static uint32_t wake(const volatile void *key, uint32_t object, uint32_t count)
 {
-    program_call_t call = {.op = PROGRAM_WAKE, .count = count, .wait = {.key = shared_key(key)}};
+    program_call_t call = {.op = PROGRAM_WAKE,
+                           .count = count,
+                           .wait = {.key = shared_key(key), .object = object}};
     const bool shared = (call.wait.key & PROGRAM_KEY_SHARED) != 0; // other programs may wait, too
     if (!turn_on() || (!shared && *waits_of(call.wait.key) == 0)) {
         return 0;
@@ -126,6 +138,16 @@ uint32_t threads_wake(const volatile void *key, uint32_t count)
     turn_shared->lead_ps += turn_shared->call_ps;
     (void)turn_call(&call);
     return call.count;
+}
+
+uint32_t threads_wake(const volatile void *key, uint32_t count)
+{
+    return wake(key, 0, count);
+}
+
+void threads_unlock(const volatile void *lock)
+{
+    (void)wake(lock, PROGRAM_AT_MUTEX, 1);
 }
 
 void threads_touch_descriptors(void)

@@ -11,7 +11,7 @@ set -eu
 . tests/script.sh
 
 library=$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1
-for program in waits queue_pairs; do
+for program in waits queue_pairs locks; do
     [ -e "$library" ] && ${CC:-cc} -O1 "tests/programs/threads/$program.c" -o "$work/$program" -pthread \
         -libverbs 2>/dev/null || {
         echo "skipped: a compiler, libibverbs-dev or the library of programs is not there"
@@ -77,5 +77,13 @@ refused 'the system call flock()' lock_file "$work/waits lock_file"
 scenario "$work/waits too_many" >"$work/too_many.yaml"
 run too_many too_many --set programs.cores=8 || fail "1023 threads are not started, or one more is"
 grep -q 'has 1024 threads' "$work/too_many/programs/host0-0.err" || fail "a thread is refused silently"
+
+# Two threads that look at memory behind one lock see each write of a peer at once, with few calls.
+scenario "$work/locks" "$work/locks host0" >"$work/locks.yaml"
+run looks locks || fail "threads behind a lock: $(cat "$work/looks.log")"
+awk '/^latest/ { n += $2 < 2500 } END { exit n != 2 }' "$work/looks/programs/host0-0.out" ||
+    fail "a thread behind a lock sees writes late: $(cat "$work/looks/programs/host0-0.out")"
+awk '/"calls":/ { n = $2 + 0; exit !(n < 40000) }' "$work/looks/summary.json" ||
+    fail "threads behind a lock that do nothing make too many calls"
 
 exit $((failures > 0))

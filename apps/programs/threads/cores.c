@@ -184,7 +184,11 @@ static bool concerns(const app__pr_thread_t *thread, uint32_t reason)
 
 void app__thread_notice(app__pr_thread_t *thread, uint32_t reason)
 {
-    if (thread->ended || (thread->parked && !concerns(thread, reason))) {
+    if (thread->ended) {
+        return;
+    }
+    if (thread->parked && !concerns(thread, reason)) {
+        thread->missed |= reason & ~(uint32_t)PROGRAM_ON_TURN;
         return;
     }
     thread->reasons |= reason;
@@ -298,11 +302,16 @@ void app__threads_look(app__pr_thread_t *thread)
     for (; sharer != NULL; sharer = sharer->next_sharer) {
         for (size_t i = 0; i < sharer->thread_count; i++) {
             app__pr_thread_t *const other = sharer->threads[i];
-            if (other != thread && other->parked &&
-                (other->call.wait.mask & PROGRAM_ON_MEMORY) != 0) {
-                other->next_depth =
-                    other->next_depth == 0 ? depth : SIM_MIN(other->next_depth, depth);
+            const bool looks = (other->call.wait.mask & PROGRAM_ON_MEMORY) != 0;
+            uint32_t *const other_depth = looks ? &other->next_depth : &other->missed_depth;
+            if (other == thread || !other->parked) {
+                continue;
+            }
+            *other_depth = *other_depth == 0 ? depth : SIM_MIN(*other_depth, depth);
+            if (looks) {
                 notice_now(program, other, PROGRAM_ON_TURN);
+            } else {
+                other->missed |= PROGRAM_ON_TURN;
             }
         }
     }

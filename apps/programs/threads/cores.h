@@ -38,6 +38,9 @@ typedef struct app__pr_thread {
     uint32_t later_reasons; // will be added to `reasons` by later_timer
     sim_timer_t later_timer;
 
+    uint32_t missed;       // reasons that came in calls which they do not end, since its last wait
+    uint32_t missed_depth; // of turns of others among them
+
     bool acted;     // in this turn, it did more than polls that found nothing
     uint32_t depth; // 0: the turn began for another reason than a turn of another thread
     uint32_t next_depth;
