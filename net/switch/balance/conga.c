@@ -28,13 +28,17 @@ typedef struct leaf_table {
 // The discounting rate estimator of a link.
 typedef struct dre {
     double bytes;
-    uint64_t decays; // intervals since time 0 that are taken into account
+    uint64_t decays;   // intervals since time 0 that are taken into account
+    double full_bytes; // that it has if the link is always busy
+    uint64_t rate_bps; // for which that was computed; 0: not computed yet
 } dre_t;
 
 typedef struct conga {
     sim_random_t random;
     net_flows_t flows;
     dre_t *dres;           // by port
+    uint64_t interval;     // of the estimators: the latest one that was asked for
+    sim_time_t begin_ps;   // of that interval
     leaf_table_t **leaves; // by leaf number; NULL: nothing was exchanged yet
     uint64_t flowlets;     // begun so far
     bool at_source;        // the packet being routed came from a host
@@ -96,36 +100,64 @@ static bool is_fresh(const net_switch_t *sw, sim_time_t since_ps)
 
 // -- utilisation
 
-// Returns a port's estimator, decayed to the present.
-static dre_t *dre_of(net_switch_t *sw, uint32_t port)
+// Returns the number of the estimators' interval that lasts now. It is kept, as most packets come in
+// the same interval as the one before.
+static uint64_t interval_now(const net_switch_t *sw)
 {
     conga_t *const state = sw->balance_state;
-    const net_balance_config_t *const config = &sw->config.balance;
-    if (state->dres == NULL) {
-        state->dres = sim_alloc_array(sw->node.port_count, sizeof(*state->dres));
+    const sim_time_t length_ps = sw->config.balance.conga_dre_ps;
+    if (sw->node.sim.now_ps - state->begin_ps >= length_ps) {
+        state->interval = sw->node.sim.now_ps / length_ps;
+        state->begin_ps = state->interval * length_ps;
     }
-    dre_t *const dre = &state->dres[port];
-    const double alpha = (double)config->conga_alpha.num / (double)config->conga_alpha.den;
-    const uint64_t now = sw->node.sim.now_ps / config->conga_dre_ps;
+    return state->interval;
+}
+
+static SIM_NOINLINE void decay(const net_switch_t *sw, dre_t *dre, uint64_t now)
+{
+    const sim_ratio_t ratio = sw->config.balance.conga_alpha;
+    const double alpha = (double)ratio.num / (double)ratio.den;
     for (; dre->decays < now && dre->bytes > 1; dre->decays++) {
         dre->bytes *= 1 - alpha;
     }
     dre->bytes = dre->decays < now ? 0 : dre->bytes;
     dre->decays = now;
+}
+
+// Returns a port's estimator, decayed to the present.
+static dre_t *dre_of(net_switch_t *sw, uint32_t port)
+{
+    conga_t *const state = sw->balance_state;
+    if (SIM_UNLIKELY(state->dres == NULL)) {
+        state->dres = sim_alloc_array(sw->node.port_count, sizeof(*state->dres));
+    }
+    dre_t *const dre = &state->dres[port];
+    const uint64_t now = interval_now(sw);
+    if (dre->decays != now) {
+        decay(sw, dre, now);
+    }
     return dre;
 }
 
-// Returns a port's utilisation in 2^bits steps. A link that is always busy has about
-// rate x interval / alpha bytes in its estimator. In the simulator, a value beyond the last step is
-// not cut.
-static uint8_t utilisation(net_switch_t *sw, uint32_t port)
+// Computes what a port's estimator has if the link is always busy: about rate x interval / alpha.
+static SIM_NOINLINE void fill_in(const net_switch_t *sw, dre_t *dre, uint64_t rate_bps)
 {
     const net_balance_config_t *const config = &sw->config.balance;
-    const double full = (double)sw->node.ports[port].line->rate_bps / 8 *
-                        (double)config->conga_dre_ps / (double)SIM_PS_PER_S *
-                        (double)config->conga_alpha.den / (double)config->conga_alpha.num;
-    const uint32_t steps = 1u << config->conga_bits;
-    const double share = dre_of(sw, port)->bytes / full * steps;
+    dre->rate_bps = rate_bps;
+    dre->full_bytes = (double)rate_bps / 8 * (double)config->conga_dre_ps / (double)SIM_PS_PER_S *
+                      (double)config->conga_alpha.den / (double)config->conga_alpha.num;
+}
+
+// Returns a port's utilisation in 2^bits steps, by its estimator. In the simulator, a value beyond
+// the last step is not cut.
+static uint8_t utilisation(const net_switch_t *sw, uint32_t port, dre_t *dre)
+{
+    const uint64_t rate_bps = sw->node.ports[port].line->rate_bps;
+    if (SIM_UNLIKELY(dre->rate_bps != rate_bps)) {
+        fill_in(sw, dre, rate_bps);
+    }
+    const uint32_t steps = 1u << sw->config.balance.conga_bits;
+    const double share = dre->bytes / dre->full_bytes * steps;
     const uint32_t most = as_simulator(sw) ? UINT8_MAX : steps - 1;
     return (uint8_t)(share >= most ? most : (uint32_t)share);
 }
@@ -220,7 +252,7 @@ static bool enters(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
 
 static uint8_t cost_of(net_switch_t *sw, const leaf_table_t *table, uint32_t uplink, uint32_t port)
 {
-    const uint8_t here = utilisation(sw, port);
+    const uint8_t here = utilisation(sw, port, dre_of(sw, port));
     const metric_t *const there = &table->to[uplink];
     return is_fresh(sw, there->since_ps) && there->value > here ? there->value : here;
 }
@@ -298,10 +330,13 @@ static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint3
     if (port == NET_NO_PORT) {
         return port;
     }
-    dre_of(sw, port)->bytes += packet->frame_bytes;
+    dre_t *const dre = dre_of(sw, port);
+    dre->bytes += packet->frame_bytes;
     if (!at_source || as_simulator(sw)) {
-        const uint8_t share = utilisation(sw, port);
-        set_field(packet, CE, share > field(packet, CE) ? share : field(packet, CE));
+        const uint8_t share = utilisation(sw, port, dre);
+        if (share > field(packet, CE)) {
+            set_field(packet, CE, share);
+        }
     }
     return port;
 }
