@@ -100,8 +100,8 @@ static bool is_fresh(const net_switch_t *sw, sim_time_t since_ps)
 
 // -- utilisation
 
-// Returns the number of the estimators' interval that lasts now. It is kept, as most packets come in
-// the same interval as the one before.
+// Returns the number of the estimators' interval that lasts now. The state keeps it, as most packets
+// come in the same interval as the one before.
 static uint64_t interval_now(const net_switch_t *sw)
 {
     conga_t *const state = sw->balance_state;
@@ -113,6 +113,7 @@ static uint64_t interval_now(const net_switch_t *sw)
     return state->interval;
 }
 
+// Decays an estimator to the interval `now`.
 static SIM_NOINLINE void decay(const net_switch_t *sw, dre_t *dre, uint64_t now)
 {
     const sim_ratio_t ratio = sw->config.balance.conga_alpha;
