@@ -100,8 +100,8 @@ static bool is_fresh(const net_switch_t *sw, sim_time_t since_ps)
 
 // -- utilisation
 
-// Returns the number of the estimators' interval that lasts now. The state keeps it, as most packets
-// come in the same interval as the one before.
+// Returns the number of the estimators' interval that lasts now. The state keeps this
+// number, as most packets come in the same interval as the one before.
 static uint64_t interval_now(const net_switch_t *sw)
 {
     conga_t *const state = sw->balance_state;
