@@ -237,6 +237,7 @@ const steps = {
         await ada.evaluate(() => {
             const data = new DataTransfer();
             data.items.add(new File(["topology: {star: {hosts: 8}}\ntraffic: [{workload: {file: ring8.goal}}]\n"], "own.yaml"));
+            data.items.add(new File(["topology: {star: {hosts: 2}}\ntraffic: [{programs: [{host: host1, command: 'true'}]}]\n"], "programs.yaml"));
             data.items.add(new File(["x"], "bad|name"));
             document.querySelector(".drop-zone").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
         });
@@ -249,7 +250,17 @@ const steps = {
         await picture(ada, "files");
         await accessible(ada, "files with a list");
         await ada.setViewportSize({ width: 1280, height: 800 });
-        await ada.getByRole("link", { name: "Simulate" }).last().click();
+        // A scenario with programs opens, and is told to belong to the command line.
+        const simulate = (name) => ada.locator("tbody tr", { hasText: name }).getByRole("link", { name: "Simulate" }).click();
+        await simulate("programs.yaml");
+        await ada.waitForSelector(".verdict-ok");
+        await ada.locator(".note.warn", { hasText: "rocesim run --programs" }).waitFor();
+        check(await ada.getByRole("button", { name: "Run", exact: true }).isDisabled(), "the studio runs no programs");
+        await ada.locator(".bench-side header p", { hasText: "2 hosts" }).waitFor();
+        await picture(ada, "programs");
+        await accessible(ada, "a scenario with programs");
+        await go(ada, "files");
+        await simulate("own.yaml");
         await ada.waitForSelector(".verdict-ok");
         await type_scenario(ada, "topology: {star: {hosts: 8}}\ntraffic:\n  - workload: {file: rin");
         await ada.keyboard.press("Control+Space");

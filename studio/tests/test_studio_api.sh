@@ -106,6 +106,16 @@ expect 422 POST topology '{"yaml":"topology: {star: {hosts: x}}"}'
 api GET library
 jq -r '.["library"][] | select(.command) | .name + ": " + .command' "$work/answer" >"$work/commands"
 printf 'write-bw: rocesim run --programs write-bw\n' | diff - "$work/commands" || fail "command line only"
+# A scenario with programs opens; only its run is refused.
+own='topology: {star: {hosts: 2}}\ntraffic: [{programs: [{host: host1, command: \"true\"}]}]\n'
+expect 200 POST check "{\"yaml\":\"$own\"}"
+grep -q '"errors":\[\].*"hosts":2,.*"refusal":"the studio shows this scenario' "$work/answer" ||
+    fail "programs: $(cat "$work/answer")"
+expect 200 POST topology "{\"yaml\":\"$own\"}"
+expect 422 POST runs "{\"name\":\"programs\",\"yaml\":\"$own\"}"
+grep -q 'rocesim run --programs' "$work/answer" || fail "refused: $(cat "$work/answer")"
+expect 200 POST check "{\"yaml\":\"${own/host1/host9}\"}"
+grep -q '"errors":\[{"message"' "$work/answer" || fail "wrong programs: $(cat "$work/answer")"
 tree='topology: {fat-tree: {k: 32}}\ntraffic: [{permutation: {hosts: \"*\", bytes: 1KB}}]\n'
 expect 200 POST topology "{\"yaml\":\"$tree\"}"
 grep -q '"name":"agg16 … agg31 (288)"' "$work/answer" || fail "large: $(head -c 300 "$work/answer")"

@@ -260,6 +260,23 @@ static double run_beginning(world_t *world, bool *whole)
 
 // -- answering
 
+// Programs are looked at, and none is started.
+static const app_programs_t looked_at = {.start = false};
+
+// Returns why the studio cannot run a world that it can show; NULL: it can run it.
+static const char *why_not_run(const world_t *world)
+{
+    for (size_t i = 0; i < world->app_count; i++) {
+        const char *const name = world->apps[i]->ops->name;
+        if (strcmp(name, "programs") == 0 || strcmp(name, "simbricks") == 0) {
+            return "the studio shows this scenario but cannot run it, since its traffic is "
+                   "programs on this machine; the command line runs it: `rocesim run --programs "
+                   "FILE`";
+        }
+    }
+    return NULL;
+}
+
 typedef struct input {
     char *yaml; // with a zero behind it
     size_t size;
@@ -386,6 +403,12 @@ static int answer_check(world_t *world, int status)
     json_t *const answer =
         json_pack("{s:[], s:o, s:s, s:o}", "errors", "warnings", warnings, "name",
                   world->scenario->run.name, "estimate", estimate == NULL ? json_null() : estimate);
+    const char *const refusal = why_not_run(world);
+    if (refusal != NULL) {
+        (void)json_object_set_new(answer, "refusal", json_string(refusal));
+        print_json(answer);
+        return 0;
+    }
     const double built_s = BUILD_FACTOR * cpu_s();
     set_time(estimate, built_s + world->survey->wall_s, SPREAD);
     print_json(json_incref(answer));
@@ -407,9 +430,13 @@ static sim_err_t load(const input_t *input, world_scenario_t **scenario, world_e
         world_document_destroy(document);
         return result;
     }
-    return world_scenario_load_tree(NULL, // takes the document
-                                    document, root, "-", input->overrides, input->count, scenario,
-                                    error);
+    const sim_err_t loaded = world_scenario_load_tree(NULL, // takes the document
+                                                      document, root, "-", input->overrides,
+                                                      input->count, scenario, error);
+    if (loaded == SIM_OK) {
+        (*scenario)->programs = &looked_at;
+    }
+    return loaded;
 }
 
 static int build_and_answer(bool topology, const input_t *input, bool *good)

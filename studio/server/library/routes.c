@@ -184,7 +184,7 @@ const studio_route_t studio_library_routes[] = {
     {"GET", "/api/v1/library/{name...}", STUDIO_ROLE_VIEWER, "Returns one scenario or study of the library", entry_parameters, NULL,
      "{name, kind, group, question, command?, yaml or script and parameters}", get_entry, 0},
     {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "Checks a scenario: its errors, warnings and size",
-     check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, limits}",
+     check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, refusal?, limits}; refusal: why the studio shows the scenario but cannot run it",
      post_check, (size_t)1 << 20},
     {"POST", "/api/v1/files/check", STUDIO_ROLE_USER, "Says what `rocesim check` finds in an own file", file_check_parameters, NULL,
      "{path, kind, good, text}; kind: scenario, workload, capture or other; good is null for kinds that it does not check",

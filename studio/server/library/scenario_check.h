@@ -26,7 +26,8 @@ typedef struct studio_check_folds {
 // are built, as far as processor time allows. Returns {"errors": [{message, line?, column?, after?,
 // set?}], busy?, ...}, never NULL, owned by the caller. after: the error was found after the lines
 // of earlier ones were blanked; set: the settings of the run that has it, if it is not the first;
-// busy: nothing was checked. folds: for a topology, NULL: none.
+// busy: nothing was checked; refusal: why a scenario without errors cannot be run here.
+// folds: for a topology, NULL: none.
 json_t *studio_check(studio_t *studio, const studio_user_t *user, studio_check_what_t what,
                      const char *yaml, const json_t *runs, const studio_place_t *place,
                      const studio_check_folds_t *folds);

@@ -281,12 +281,14 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
     return 0;
 }
 
-// Refuses a scenario that the run would refuse, and names the place of the error.
+// Refuses a scenario that the run would refuse, and names the place of the error. A scenario with
+// programs is sound, but only the command line runs it.
 static int check(studio_t *studio, studio_response_t *response, const order_t *order)
 {
     json_t *const checked = studio_check(studio, order->user, STUDIO_CHECK_ALL, order->yaml,
                                          order->runs, &order->place, NULL);
     const json_t *const error = json_array_get(json_object_get(checked, "errors"), 0);
+    const json_t *const refusal = json_object_get(checked, "refusal");
     int status = 0;
     if (json_object_get(checked, "busy") != NULL) {
         status = studio_response_error(response, 503, "%s",
@@ -297,6 +299,8 @@ static int check(studio_t *studio, studio_response_t *response, const order_t *o
             response, 422, (int)json_integer_value(json_object_get(error, "line")),
             (int)json_integer_value(json_object_get(error, "column")), NULL,
             message == NULL ? "the scenario cannot be run" : message);
+    } else if (refusal != NULL) {
+        status = studio_response_error(response, 422, "%s", json_string_value(refusal));
     }
     json_decref(checked);
     return status;

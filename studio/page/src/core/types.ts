@@ -185,6 +185,7 @@ export interface CheckAnswer {
     errors: { line?: number; column?: number; message: string; expected?: string; after?: boolean }[];
     all?: boolean; // whether these are all errors; others may hide behind them
     warnings: { line?: number; message: string }[];
+    refusal?: string; // why a scenario without errors cannot be run here
     estimate?: {
         hosts?: number;
         switches?: number;

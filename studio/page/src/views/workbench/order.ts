@@ -184,7 +184,7 @@ export class Order {
         const words = t().editor;
         const total = this.runs_planned();
         const wrong = this.faults();
-        const { estimate, errors = [] } = this.checked ?? {};
+        const { estimate, errors = [], refusal } = this.checked ?? {};
         const limits = this.checked?.limits ?? {};
         this.seeds.placeholder = estimate?.seed === undefined ? "" : String(estimate.seed);
         fill(
@@ -192,10 +192,11 @@ export class Order {
             estimate ? estimate_list(total, estimate, limits) : null,
             wrong.map((text) => note("bad", text)),
             limits_exceeded(total, estimate ?? {}, limits).map((text) => note("warn", text)),
+            refusal ? note("warn", told(refusal)) : null,
         );
         this.record_box.querySelector("input")!.checked = this.records();
         this.run_button.textContent = total === 1 ? words.run : words.run_many(total);
-        this.run_button.disabled = !session.may_run || errors.length > 0 || wrong.length > 0;
+        this.run_button.disabled = !session.may_run || errors.length > 0 || !!refusal || wrong.length > 0;
     }
 
     private path_options(): Child[] {
