@@ -116,7 +116,7 @@ export function boxes_of(scope: Scope, panel: FigurePanel, name: string): HTMLEl
     return h(
         "figure",
         { class: "figure" },
-        h("figcaption", null, h("h3", null, panel.title ?? ""), h("span", { class: "muted small" }, about)),
+        h("figcaption", null, h("strong", null, panel.title ?? ""), h("span", { class: "muted small" }, about)),
         chart.element,
     );
 }

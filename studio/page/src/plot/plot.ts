@@ -200,7 +200,7 @@ function save_tools(name: (figure: Figure, end: string) => string, shown: () => 
 
 export function plot(scope: Scope, options: PlotOptions = {}): Plot {
     const place = h("div", { class: "plot" });
-    const heading = h("h3", { class: "clip", hidden: true });
+    const heading = h("strong", { class: "clip", hidden: true });
     let figure: Figure | null = null;
     let chart: uPlot | null = null;
     let width = 0;

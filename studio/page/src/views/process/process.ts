@@ -193,7 +193,7 @@ class Process {
             "header",
             null,
             h("span", { class: "step-number number" }, index + 1),
-            h("h3", { class: "grow" }, title),
+            h("h2", { class: "minor grow" }, title),
             answer ? h("span", { class: "muted small number nowrap" }, words.rows(count(answer.count)), took) : null,
             button("", () => move(-1), up),
             button("", () => move(1), down),
@@ -288,7 +288,7 @@ class Process {
                     class: "card recipe",
                     on: { click: () => this.begin(name) },
                 },
-                h("h3", null, title),
+                h("h2", { class: "minor" }, title),
                 h("p", { class: "muted small" }, text),
             );
         };

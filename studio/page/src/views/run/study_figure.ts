@@ -100,7 +100,7 @@ function heats_of(scope: Scope, figure: StudyFigure, head: string[], rows: strin
         return h(
             "figure",
             { class: "figure" },
-            h("figcaption", null, h("h3", null, curve)),
+            h("figcaption", null, h("strong", null, curve)),
             heat_map(scope, `${name}-${curve}`, {
                 x_label: column_title(head[x_at]!),
                 y_label: column_title(head[y_at]!),
