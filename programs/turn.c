@@ -42,6 +42,7 @@
 #define CALLER_WORDS 64u // of the caller's stack that are compared
 #define FRAMES_MAX 32u   // of the library, above that of a call
 #define MOVES_MAX 10000u // attempts in a row at other places than the last one
+#define PAUSES_MAX 1000u // attempts in a row after which nothing else can follow
 
 #define IDLE_FIRST_PS TURN_PS_PER_US
 #define IDLE_DOUBLINGS 7u
@@ -542,26 +543,24 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
     return timeout_ps < IDLE_LAST_PS ? timeout_ps : IDLE_LAST_PS;
 }
 
-static bool wait_at_most(turn_idle_t *idle, uint64_t most_ps)
+static bool wait_idle(uint64_t timeout_ps)
 {
-    const uint64_t idle_ps = turn_idle_timeout_ps(idle);
-    const uint64_t timeout_ps = idle_ps < most_ps ? idle_ps : most_ps;
-    if (timeout_ps == 0) {
-        return false;
-    }
     const uint32_t mask = PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET |
                           PROGRAM_ON_SIGNAL | PROGRAM_ON_MEMORY;
-    return turn_wait(mask, timeout_ps) != 0;
+    return timeout_ps != 0 && turn_wait(mask, timeout_ps) != 0;
 }
 
 bool turn_idle_wait(turn_idle_t *idle)
 {
-    return wait_at_most(idle, PROGRAM_NEVER);
+    return wait_idle(turn_idle_timeout_ps(idle));
 }
 
 void turn_idle_pause(turn_idle_t *idle)
 {
-    (void)wait_at_most(idle, IDLE_LAST_PS);
+    const uint64_t timeout_ps = turn_idle_timeout_ps(idle);
+    idle->pauses = timeout_ps == PROGRAM_NEVER ? idle->pauses + 1 : 0;
+    (void)wait_idle(timeout_ps == PROGRAM_NEVER && idle->pauses < PAUSES_MAX ? IDLE_LAST_PS
+                                                                             : timeout_ps);
 }
 
 // -- the beginning

@@ -146,6 +146,7 @@ typedef struct turn_idle {
     uint64_t looks;   // number of looks at a clock at that time
     uint32_t tries;   // attempts in a row with a look at a clock between them
     uint32_t moves;   // attempts in a row at another place of the program than the one before
+    uint32_t pauses;  // in a row, without a look at a clock between them
     uint64_t place;   // of the last attempt
     bool by_state;    // places do not count
 } turn_idle_t;
@@ -161,7 +162,8 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle);
 // Waits as long as an attempt that found nothing may wait. Returns true if something happened.
 bool turn_idle_wait(turn_idle_t *idle);
 
-// Does the same for an attempt that another one in its place may follow: waits for 100 us at most.
+// Does the same for an attempt that another one in its place may follow: waits for 100 us at most,
+// until 1000 in a row show that none follows.
 void turn_idle_pause(turn_idle_t *idle);
 
 #endif // PROGRAMS_TURN_H
