@@ -49,7 +49,7 @@ endmacro()
 rocesim_package(program rocesim science "packet-level simulator of RDMA (RoCEv2) networks"
     "It models hosts with RoCEv2 NICs, switches with PFC and ECN, and congestion
 control. It writes tables, a summary and captures that Wireshark opens."
-    SHLIBDEPS ON RECOMMENDS gnuplot-nox
+    SHLIBDEPS ON RECOMMENDS "gnuplot-nox, libcapstone4"
     SUGGESTS "graphviz, tshark, wireshark, openmpi-bin, python3-rocesim, rocesim-doc")
 rocesim_package(library librocesim0 libs "sessions with a simulated RDMA network"
     "Programs that link this library submit transfers to a network that rocesim

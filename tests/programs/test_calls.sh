@@ -39,7 +39,9 @@ for host in 0 1; do
     printf '      - {host: host%s, command: "ib_write_bw -d rocesim0 -F -n 200 %s", start: %sms}\n' \
         "$host" "$([ "$host" = 0 ] || echo host0)" "$host" >>"$work/clock.yaml"
 done
-if command -v ib_write_bw >/dev/null; then
+if ! grep -q 'libcapstone' "$library"; then
+    echo "not tried: the second way; the library of programs was built without libcapstone-dev"
+elif command -v ib_write_bw >/dev/null; then
     for way in trap rewrite; do
         within 60 "$ROCESIM" run "$work/clock.yaml" --programs -o "$work/$way" --set \
             programs.environment="ROCESIM_PROGRAM_TSC=$way" >"$work/$way.log" 2>&1 ||

@@ -19,7 +19,8 @@ for program in waits queue_pairs locks; do
     }
 done
 openmp=true
-if ${CC:-cc} -O2 -fopenmp tests/programs/threads/openmp.c -o "$work/openmp" 2>/dev/null; then
+if grep -q 'libcapstone' "$library" &&
+    ${CC:-cc} -O2 -fopenmp tests/programs/threads/openmp.c -o "$work/openmp" 2>/dev/null; then
     openmp=$work/openmp
 fi
 
