@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/management/sockets.c - connections between processes: the hub, messages and ends.
+// apps/programs/management/sockets.c - connections between processes: messages and ends.
 #define _GNU_SOURCE
 #include "apps/programs/management/sockets.h"
 
+#include "apps/programs/management/hub.h"
 #include "apps/programs/management/servers.h"
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/turns.h"
-#include "kernel/event.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,34 +19,10 @@
 #define CHUNK_BYTES 65536u
 #define BACKLOG_MAX 4096u
 
-typedef enum message_kind {
-    MESSAGE_OPEN,   // asks a host for a connection
-    MESSAGE_OPENED, // grants it
-    MESSAGE_REFUSED,
-    MESSAGE_DATA,
-    MESSAGE_END, // no more bytes come from this side
-    MESSAGE_DATAGRAM,
-    MESSAGE_JOINS,  // a queue pair is a member of a group
-    MESSAGE_LEAVES, // it is none any more
-} message_kind_t;
-
-typedef struct message {
-    uint64_t engine; // used by the engine while the message is in flight
-    message_kind_t kind;
-    uint32_t from_host; // in order of joining
-    uint32_t to_host;
-    uint32_t from_id; // of the socket, on its host
-    uint32_t to_id;
-    program_name_t from_name;
-    program_name_t to_name;
-    uint32_t bytes;
-    uint8_t payload[];
-} message_t;
-
 typedef enum state {
     STATE_NEW,
     STATE_LISTENS,
-    STATE_OPENS,  // waits for MESSAGE_OPENED
+    STATE_OPENS,  // waits for APP__MESSAGE_OPENED
     STATE_OPEN,   // connected, and known to the process
     STATE_CLOSED, // by the process; nothing refers to it any more
 } state_t;
@@ -83,113 +59,29 @@ struct host {
     net_node_t *node;
     uint32_t number;
     uint32_t program_count;
-    sim_channel_t *to_hub;
-    sim_channel_t *from_hub;
-    sim_time_t sent_ps;  // when the last message left: their order is kept
     app__socket_t **all; // by id - 1
     size_t count;
     size_t capacity;
     uint32_t next_port;
     app__program_t *server; // of ssh; NULL: none
-    message_t **held;       // requests for connections that wait until the server listens
+    app__message_t **held;  // requests for connections that wait until the server listens
     size_t held_count;
     size_t held_capacity;
     app__groups_t groups;
 };
 
-typedef struct hub {
-    sim_node_t node; // first
-    app__sockets_t *sockets;
-} hub_t;
-
 struct app__sockets {
-    net_t *net;
-    sim_time_t latency_ps;
-    hub_t *hub;
+    app__hub_t *hub;
     host_t **hosts;
     size_t host_count;
     size_t host_capacity;
     sim_map_t host_of_node; // of node numbers, to index
 };
 
-// -- the hub
-
-static sim_time_t second_half_ps(const app__sockets_t *sockets)
-{
-    return sockets->latency_ps - sockets->latency_ps / 2;
-}
-
-static bool is_of_group(message_kind_t kind)
-{
-    return kind == MESSAGE_JOINS || kind == MESSAGE_LEAVES;
-}
-
-static void pass_on(hub_t *hub, message_t *message)
-{
-    app__sockets_t *const sockets = hub->sockets;
-    if (message->to_host == message->from_host && is_of_group(message->kind)) { // to all others
-        for (uint32_t i = 0; i < sockets->host_count; i++) {
-            const size_t bytes = sizeof(*message) + message->bytes;
-            if (i != message->from_host) {
-                message_t *const copy = memcpy(sim_alloc(bytes), message, bytes);
-                copy->to_host = i;
-                pass_on(hub, copy);
-            }
-        }
-        sim_free(message);
-        return;
-    }
-    if (message->to_host >= sockets->host_count) {
-        // Nobody listens on a host without programs.
-        message->to_host = message->from_host;
-        message->to_id = message->from_id;
-        message->kind = MESSAGE_REFUSED;
-    }
-    sim_send(&hub->node, sockets->hosts[message->to_host]->from_hub,
-             hub->node.now_ps + second_half_ps(sockets), message);
-}
-
-static void run_hub(sim_node_t *node)
-{
-    sim_event_t event;
-    while (sim_node_next(node, &event)) {
-        if (event.kind == SIM_EVENT_ARRIVAL) { // it has no other events
-            pass_on((hub_t *)(void *)node, event.message);
-        }
-    }
-}
-
-static void arrive_at_hub(sim_node_t *node, uint32_t port, void *message)
-{
-    (void)port;
-    pass_on((hub_t *)(void *)node, message);
-}
-
-static void take_at_hub(sim_node_t *node, const sim_event_t *event)
-{
-    pass_on((hub_t *)(void *)node, event->message);
-}
-
-static void destroy_hub(sim_node_t *node)
-{
-    sim_free(node);
-}
-
-static const sim_node_ops_t hub_ops = {
-    .kind = "sockets",
-    .run = run_hub,
-    .arrive = arrive_at_hub,
-    .take = take_at_hub,
-    .destroy = destroy_hub,
-};
-
 app__sockets_t *app__sockets_create(net_t *net, sim_time_t latency_ps)
 {
     app__sockets_t *const sockets = sim_alloc(sizeof(*sockets));
-    *sockets = (app__sockets_t){.net = net, .latency_ps = latency_ps};
-    sockets->hub = sim_alloc_lines(sizeof(*sockets->hub));
-    sockets->hub->sockets = sockets;
-    sim_node_register(net_sim(net), &sockets->hub->node, &hub_ops, "sockets of programs");
+    *sockets = (app__sockets_t){.hub = app__hub_create(net, latency_ps)};
     return sockets;
 }
 
@@ -234,13 +126,12 @@ static host_t *host_of(const app__sockets_t *sockets, const net_node_t *node)
     return index == SIM_MAP_NONE ? NULL : sockets->hosts[index];
 }
 
-static void send_message(host_t *host, message_kind_t kind, const app__socket_t *socket,
+static void send_message(host_t *host, app__message_kind_t kind, const app__socket_t *socket,
                          const void *payload, uint32_t bytes)
 {
     SIM_CHECK(host != NULL);
-    sim_node_t *const node = &host->node->sim;
-    message_t *const message = sim_alloc(sizeof(*message) + bytes);
-    *message = (message_t){
+    app__message_t *const message = sim_alloc(sizeof(*message) + bytes);
+    *message = (app__message_t){
         .kind = kind,
         .from_host = host->number,
         .to_host = socket->peer_host,
@@ -255,9 +146,8 @@ static void send_message(host_t *host, message_kind_t kind, const app__socket_t 
     }
     const sim_time_t now_ps = socket->program != NULL && socket->program->core != NULL
                                   ? nic_core_now_ps(socket->program->core)
-                                  : node->now_ps;
-    host->sent_ps = SIM_MAX(host->sent_ps, now_ps);
-    sim_send(node, host->to_hub, host->sent_ps + host->sockets->latency_ps / 2, message);
+                                  : host->node->sim.now_ps;
+    app__hub_send(host->sockets->hub, message, now_ps);
 }
 
 // -- sockets of a host
@@ -363,13 +253,13 @@ static void put_bytes(app__socket_t *socket, const void *bytes, size_t count)
     (void)fill_end(socket);
 }
 
-static void refuse(host_t *host, const message_t *message)
+static void refuse(host_t *host, const app__message_t *message)
 {
     const app__socket_t nobody = {.peer_host = message->from_host, .peer_id = message->from_id};
-    send_message(host, MESSAGE_REFUSED, &nobody, NULL, 0);
+    send_message(host, APP__MESSAGE_REFUSED, &nobody, NULL, 0);
 }
 
-static void take_open(host_t *host, const message_t *message)
+static void take_open(host_t *host, const app__message_t *message)
 {
     app__socket_t *const listener = find_port(host, message->to_name.port, false, true);
     app__socket_t *const socket = listener == NULL || listener->pending_count >= listener->backlog
@@ -386,15 +276,15 @@ static void take_open(host_t *host, const message_t *message)
     socket->peer_id = message->from_id;
     SIM_APPEND(listener->pending, listener->pending_count, listener->pending_capacity, socket);
     put_bytes(listener, "c", 1);
-    send_message(host, MESSAGE_OPENED, socket, NULL, 0);
+    send_message(host, APP__MESSAGE_OPENED, socket, NULL, 0);
     app__program_notice(listener->program, PROGRAM_ON_SOCKET);
 }
 
 // Keeps a request for a connection until the server that it is for listens. Returns false if no
 // server is to come.
-static bool hold(host_t *host, message_t *message)
+static bool hold(host_t *host, app__message_t *message)
 {
-    if (message->kind != MESSAGE_OPEN || message->to_name.port != APP__SERVER_PORT ||
+    if (message->kind != APP__MESSAGE_OPEN || message->to_name.port != APP__SERVER_PORT ||
         host->server == NULL || find_port(host, APP__SERVER_PORT, false, true) != NULL ||
         !app__server_starts(host->server)) {
         return false;
@@ -414,7 +304,7 @@ static void release(host_t *host)
 }
 
 // Gives a datagram to the socket that has its port, if there is one that takes it, and has room.
-static void take_datagram(const host_t *host, const message_t *message)
+static void take_datagram(const host_t *host, const app__message_t *message)
 {
     app__socket_t *const socket = find_port(host, message->to_name.port, true, false);
     const bool takes =
@@ -440,39 +330,39 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
     (void)node;
     (void)port;
     host_t *const host = ctx;
-    message_t *const message = taken;
+    app__message_t *const message = taken;
     app__socket_t *const socket =
         message->to_id - 1 < host->count ? host->all[message->to_id - 1] : NULL;
     if (hold(host, message)) {
         return;
     }
-    if (message->kind == MESSAGE_OPEN) {
+    if (message->kind == APP__MESSAGE_OPEN) {
         take_open(host, message);
-    } else if (message->kind == MESSAGE_DATAGRAM) {
+    } else if (message->kind == APP__MESSAGE_DATAGRAM) {
         take_datagram(host, message);
-    } else if (is_of_group(message->kind)) {
+    } else if (message->kind == APP__MESSAGE_JOINS || message->kind == APP__MESSAGE_LEAVES) {
         app__member_t member;
         memcpy(&member, message->payload, sizeof(member));
-        (void)app__groups_change(&host->groups, &member, message->kind == MESSAGE_JOINS);
+        (void)app__groups_change(&host->groups, &member, message->kind == APP__MESSAGE_JOINS);
     } else if (socket != NULL && socket->state != STATE_CLOSED) {
         switch (message->kind) {
-        case MESSAGE_OPENED:
+        case APP__MESSAGE_OPENED:
             socket->state = STATE_OPEN;
             socket->peer_id = message->from_id;
             break;
-        case MESSAGE_REFUSED:
+        case APP__MESSAGE_REFUSED:
             socket->error = ECONNREFUSED;
             socket->state = STATE_NEW;
             break;
-        case MESSAGE_DATA:
+        case APP__MESSAGE_DATA:
             put_bytes(socket, message->payload, message->bytes);
             socket->program->socket_bytes += message->bytes;
             break;
-        case MESSAGE_OPEN:
-        case MESSAGE_DATAGRAM:
-        case MESSAGE_JOINS:
-        case MESSAGE_LEAVES:
-        case MESSAGE_END:
+        case APP__MESSAGE_OPEN:
+        case APP__MESSAGE_DATAGRAM:
+        case APP__MESSAGE_JOINS:
+        case APP__MESSAGE_LEAVES:
+        case APP__MESSAGE_END:
             socket->peer_ended = true;
             (void)fill_end(socket);
             break;
@@ -482,28 +372,14 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
     sim_free(message);
 }
 
-// Returns the hub's port of a host: the number of its node, so that the order of messages does not
-// depend on which other hosts have programs.
-static uint32_t hub_port(const app__sockets_t *sockets, const net_node_t *node)
-{
-    return net_node_count(sockets->net) < SIM_PORTS_PER_NODE_MAX ? node->sim.index
-                                                                 : (uint32_t)sockets->host_count;
-}
-
 void app__sockets_join(app__sockets_t *sockets, net_node_t *node)
 {
     if (host_of(sockets, node) != NULL) {
         return;
     }
     host_t *const host = sim_alloc(sizeof(*host));
-    *host = (host_t){.sockets = sockets, .node = node, .number = (uint32_t)sockets->host_count};
-    sim_t *const sim = net_sim(sockets->net);
-    sim_node_t *const hub = &sockets->hub->node;
-    host->to_hub =
-        sim_channel_create(sim, &node->sim, hub, hub_port(sockets, node), sockets->latency_ps / 2);
-    host->from_hub =
-        sim_channel_create(sim, hub, &node->sim, node->port_count, second_half_ps(sockets));
-    nic_host_on_message(node, take_message, host);
+    *host = (host_t){.sockets = sockets, .node = node};
+    host->number = app__hub_join(sockets->hub, node, take_message, host);
     sim_map_add(&sockets->host_of_node, node->sim.index, sockets->host_count);
     SIM_APPEND(sockets->hosts, sockets->host_count, sockets->host_capacity, host);
 }
@@ -594,7 +470,8 @@ int app__sockets_change_group(app__program_t *program, const app__member_t *memb
         return joins ? 0 : EINVAL;
     }
     const app__socket_t all = {.program = program, .peer_host = host->number};
-    send_message(host, joins ? MESSAGE_JOINS : MESSAGE_LEAVES, &all, member, sizeof(*member));
+    send_message(host, joins ? APP__MESSAGE_JOINS : APP__MESSAGE_LEAVES, &all, member,
+                 sizeof(*member));
     return 0;
 }
 
@@ -623,7 +500,7 @@ static void close_socket(app__socket_t *socket)
 {
     for (size_t i = 0; i < socket->pending_count; i++) {
         app__socket_t *const pending = socket->pending[i];
-        send_message(pending->host, MESSAGE_REFUSED, pending, NULL, 0);
+        send_message(pending->host, APP__MESSAGE_REFUSED, pending, NULL, 0);
         pending->state = STATE_CLOSED;
     }
     socket->pending_count = 0;
@@ -649,7 +526,7 @@ static void send_datagram(app__socket_t *socket, const uint8_t *record, size_t b
     from.name = socket->name;
     if (find_peer(program, socket, &from.peer, &from.peer_host) == 0 &&
         from.peer_host != UINT32_MAX) {
-        send_message(socket->host, MESSAGE_DATAGRAM, &from, record + sizeof(from.peer),
+        send_message(socket->host, APP__MESSAGE_DATAGRAM, &from, record + sizeof(from.peer),
                      (uint32_t)(bytes - sizeof(from.peer)));
     }
 }
@@ -669,11 +546,11 @@ static void drain_end(app__socket_t *socket)
         if (got > 0 && socket->datagrams) {
             send_datagram(socket, bytes, (size_t)got);
         } else if (got > 0 && socket->state == STATE_OPEN) {
-            send_message(socket->host, MESSAGE_DATA, socket, bytes, (uint32_t)got);
+            send_message(socket->host, APP__MESSAGE_DATA, socket, bytes, (uint32_t)got);
         } else if (got <= 0) {
             socket->ended = true;
             if (socket->state == STATE_OPEN && !socket->datagrams) {
-                send_message(socket->host, MESSAGE_END, socket, NULL, 0);
+                send_message(socket->host, APP__MESSAGE_END, socket, NULL, 0);
             } else {
                 close_socket(socket);
             }
@@ -757,7 +634,7 @@ static int connect_socket(app__program_t *program, app__socket_t *socket,
     socket->peer_id = 0;
     socket->error = 0;
     socket->state = STATE_OPENS;
-    send_message(socket->host, MESSAGE_OPEN, socket, NULL, 0);
+    send_message(socket->host, APP__MESSAGE_OPEN, socket, NULL, 0);
     return EINPROGRESS;
 }
 

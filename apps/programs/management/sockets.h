@@ -6,8 +6,7 @@
 // sockets stand for a management network without a limit of its own. They are deterministic: bytes
 // move in events, at times that do not depend on this machine.
 //
-// All connections run over one node, the hub: from the host to the hub in half of the latency, and
-// on to the other host in the other half.
+// All connections run over the hub (hub.h).
 #ifndef APPS_PROGRAMS_MANAGEMENT_SOCKETS_H
 #define APPS_PROGRAMS_MANAGEMENT_SOCKETS_H
 
