@@ -247,8 +247,9 @@ static sim_err_t check_kind(const app__perftest_config_t *config, sim_message_t 
                               ": a latency test has both directions, expected a bandwidth test");
     }
     if (config->events && opcode == NIC_WR_RDMA_WRITE) {
-        return sim_fail_about(message, SIM_ERR_INVALID, "events",
-                              ": the tool has none with WRITE, expected another test");
+        return sim_fail_about(
+            message, SIM_ERR_INVALID, "events",
+            ": perftest does not wait for events with WRITE, expected another test");
     }
     if (config->test >= APP__PERFTEST_ATOMIC_BW && config->size_bytes != SIM_AUTO &&
         config->size_bytes != APP__PERFTEST_ATOMIC_BYTES) {

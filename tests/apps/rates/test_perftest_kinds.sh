@@ -96,6 +96,6 @@ refused "uc has WRITE and SEND only" --set connection=uc --set test=ib_read_bw
 refused "uc has WRITE and SEND only" --set connection=uc --set test=ib_atomic_bw
 refused "expected at most the MTU, 4096, with ud" --set connection=ud --set test=ib_send_bw --set size=8KiB
 refused "a latency test has both directions" --set both=on --set test=ib_send_lat
-refused "the tool has none with WRITE" --set traffic[0].perftest.events=on
+refused "perftest does not wait for events with WRITE" --set traffic[0].perftest.events=on
 refused "expected 8, the size of atomics" --set test=ib_atomic_bw --set size=16
 exit $((failures > 0))
