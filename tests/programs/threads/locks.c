@@ -45,14 +45,14 @@ int main(int argc, char **argv)
 {
     pair_begin(argc, argv);
     struct ibv_cq *cq = ibv_create_cq(context, 16, NULL, NULL, 0);
-    const struct ibv_mr *mr = ibv_reg_mr(pd, (void *)words, sizeof words,
+    const struct ibv_mr *mr = ibv_reg_mr(pd, (void *)(uintptr_t)words, sizeof words,
                                          IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
     struct ibv_qp *qp = pair_create(IBV_QPT_RC, cq, NULL);
     EXPECT(cq != NULL && mr != NULL);
     const pair_end_t peer = pair_connect(qp, mr);
     pthread_t threads[2];
     for (size_t i = 0; i < 2 && argc == 1; i++) {
-        EXPECT(pthread_create(&threads[i], NULL, look, (void *)(words + i * LINE)) == 0);
+        EXPECT(pthread_create(&threads[i], NULL, look, (void *)(uintptr_t)(words + i * LINE)) == 0);
     }
     for (long i = 0; i < 2 * WORDS && argc > 1; i++) {
         const struct timespec pause = {.tv_nsec = 73137 + i * 7919 % 9000};
