@@ -93,7 +93,7 @@ typedef enum app__perftest_part {
     APP__PERFTEST_COMPLETIONS,
 } app__perftest_part_t;
 
-// What a completion channel knows of a queue. A queue that is not armed has an event that the
+// A queue as a completion channel knows it. A queue that is not armed has an event that the
 // program has not taken.
 typedef struct app__perftest_notice {
     bool armed;
