@@ -22,17 +22,15 @@
 
 #define BACKLOG 64
 
-static volatile sig_atomic_t stopped;
-
 static void on_stop(int number)
 {
     (void)number;
-    stopped = 1;
+    serve_note_reason(SERVE_REASON_STOPPED);
 }
 
 static void on_child(int number)
 {
-    (void)number; // it ends accept()
+    (void)number; // it ends serve_wait()
 }
 
 static void handle(int number, void (*fn)(int number))
@@ -159,8 +157,9 @@ static int serve_all(const cli_args_t *args, const serve_limits_t *limits, int l
 {
     unsigned clients = 0;
     unsigned number = 0;
-    while (!stopped) {
-        const int client = accept(listener, NULL, NULL);
+    while (serve_reason() == SERVE_REASON_NONE) {
+        struct pollfd next = {.fd = listener, .events = POLLIN};
+        const int client = serve_wait(&next, 1, -1) > 0 ? accept(listener, NULL, NULL) : -1;
         clients = reap(clients);
         if (client < 0) {
             continue; // a signal

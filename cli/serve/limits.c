@@ -3,6 +3,7 @@
 //
 // A timer of processor time looks every 20 ms, so a process that waits is never woken. A signal
 // handler can reach nothing but statics: this file has those of its process.
+#define _GNU_SOURCE // ppoll
 #include "cli/serve/limits.h"
 #include "cli/serve/serve.h"
 
@@ -10,6 +11,7 @@
 #include "kernel/parse.h"
 #include "world/format.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -145,8 +147,28 @@ static void handle(int number, void (*fn)(int number), int flags)
 
 void serve_end_by_signals(void)
 {
-    handle(SIGTERM, end_session, 0); // it ends a read
+    handle(SIGTERM, end_session, 0); // it ends serve_wait()
     handle(SIGINT, end_session, 0);
+}
+
+int serve_wait(struct pollfd *files, size_t count, int most_ms)
+{
+    const struct timespec time = {most_ms / 1000, most_ms % 1000 * 1000000L};
+    sigset_t ends;
+    sigset_t before;
+    int ready = -1;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &ends, &before);
+    errno = EINTR;
+    if (reason_now == SERVE_REASON_NONE) {
+        ready = ppoll(files, count, most_ms < 0 ? NULL : &time, &before);
+    }
+    const int error = errno;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return ready;
 }
 
 void serve_pass_signals_to(pid_t child)

@@ -5,6 +5,7 @@
 
 #include "cli/args.h"
 #include "world/world.h"
+#include <poll.h>
 #include <sys/types.h>
 
 typedef enum serve_reason {
@@ -32,6 +33,9 @@ void serve_limits_fini(serve_limits_t *limits);
 // Lets SIGTERM and SIGINT end the session that this process holds, and the session of a child that
 // has gone on from a mark.
 void serve_end_by_signals(void);
+// Waits as poll() does, at most `most_ms`, -1: without a limit. Returns -1 with EINTR as soon as
+// the session has to end, also if the signal came just before the call.
+int serve_wait(struct pollfd *files, size_t count, int most_ms);
 void serve_pass_signals_to(pid_t child); // 0: to none
 // Notes that this process goes on with the session: signals to any of its processes come here, too.
 void serve_go_on_here(void);

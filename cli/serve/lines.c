@@ -15,7 +15,7 @@
 #define READ_BYTES ((size_t)1 << 16)
 #define WRITE_BYTES ((size_t)1 << 16)
 
-// Reads some input. Returns false at its end.
+// Reads some input, which is there. Returns false at its end.
 static bool read_some(serve_lines_t *lines)
 {
     SIM_RESERVE(lines->input, lines->input_count + READ_BYTES, &lines->input_capacity);
@@ -68,7 +68,7 @@ static void wait_for_room(serve_lines_t *lines)
         {.fd = lines->out, .events = POLLOUT},
         {.fd = reads ? lines->in : -1, .events = POLLIN},
     };
-    const int ready = poll(both, 2, most_ms);
+    const int ready = serve_wait(both, 2, most_ms);
     if (ready == 0) {
         serve_note_reason(SERVE_REASON_IDLE);
         lines->broken = true;
@@ -107,12 +107,19 @@ void serve_put(serve_lines_t *lines, const char *text, size_t size)
     }
 }
 
-// Waits for input. Returns false if none comes in time.
+// Waits for input. Returns false if none comes in time, or if the session has to end.
 static bool wait_for_input(const serve_lines_t *lines)
 {
     struct pollfd input = {.fd = lines->in, .events = POLLIN};
     const int most_ms = lines->idle_ms < INT_MAX ? (int)lines->idle_ms : INT_MAX;
-    return lines->idle_ms == 0 || poll(&input, 1, most_ms) != 0;
+    int ready = 0;
+    do {
+        ready = serve_wait(&input, 1, lines->idle_ms == 0 ? -1 : most_ms);
+    } while (ready < 0 && errno == EINTR && serve_reason() == SERVE_REASON_NONE);
+    if (ready == 0) {
+        serve_note_reason(SERVE_REASON_IDLE);
+    }
+    return ready > 0;
 }
 
 // Reads some more input. Returns false at its end.
@@ -127,7 +134,6 @@ static bool read_more(serve_lines_t *lines)
         return false;
     }
     if (!wait_for_input(lines)) {
-        serve_note_reason(SERVE_REASON_IDLE);
         lines->ended = true;
         return false;
     }

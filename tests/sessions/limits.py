@@ -208,4 +208,23 @@ def case_stopped():
             assert process.stderr.read() == b"", "it said something"
 
 
+def case_answered():
+    """A signal that comes with the answer, before the session waits for the next call, ends it."""
+    for number in range(80):
+        pipe = subprocess.PIPE
+        with subprocess.Popen([PROGRAM, "serve", SCENARIO], stdin=pipe, stdout=pipe) as process:
+            process.stdin.write(b'{"call":"now"}\n')
+            process.stdin.flush()
+            process.stdout.readline()
+            process.send_signal((signal.SIGTERM, signal.SIGINT)[number % 2])
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise AssertionError(f"signal {number} does not end it") from None
+    for _ in range(20):
+        with Server():
+            pass  # it has just said that it listens
+
+
 globals()[f"case_{CASE}"]()

@@ -19,7 +19,7 @@ topology:
 nic: {congestion-control: dcqcn, mtu: 4096}
 END
 # A sanitizer multiplies the memory of every client.
-cases="time idle clients token gone signals stopped"
+cases="time idle clients token gone signals stopped answered"
 grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$BUILD_DIRECTORY/CMakeCache.txt" && cases+=" memory"
 for case in $cases; do
     within 60 python3 tests/sessions/limits.py "$ROCESIM" "$work/fabric.yaml" "$work" $case \
