@@ -37,8 +37,8 @@ void world_error_about(world_error_t *error, const char *name, const char *path)
 // Adds text to the message where there is room.
 void world_error_add(world_error_t *error, const char *format, ...) SIM_PRINTF(2, 3);
 
-// Adds ", did you mean 'x'?" when one of the names is near to text, else nothing. Returns whether
-// it did.
+// Adds ", did you mean 'x'?" when one of the names is near to text, or when text is a word of the
+// trade for one of them (world/registry/trade_words.h), else nothing. Returns whether it did.
 bool world_error_add_nearest(world_error_t *error, const char *text, const char *const *names,
                              size_t count);
 

@@ -169,6 +169,55 @@ START_TEST(overrides_set_any_attribute)
 }
 END_TEST
 
+START_TEST(words_of_the_trade_lead_to_names)
+{
+    static const struct {
+        const char *text;
+        const char *meant; // NULL: no name is meant
+    } words[] = {
+        {"topology: {clos: {}}", "'leaf-spine'"},
+        {"topology: {Rails: {}}", "'rail-optimised'"},
+        {"topology: {single_switch: {}}", "'star'"},
+        {"topology: {full-mesh: {}}", "'hyperx'"},
+        {"topology: {nonsense: {}}", NULL},
+        {"topology: {star: {num_hosts: 4}}", "'hosts'"},
+        {"topology: {star: {link-speed: 100Gbps}}", "'rate'"},
+        {"topology: {star: {latency: 1us}}", "'delay'"},
+        {"topology: {leaf-spine: {bandwidth: 100Gbps}}", "'host-rate'"},
+        {"topology: {leaf-spine: {hosts-per-tor: 4}}", "'hosts-per-leaf'"},
+        {"topology: {rail-optimised: {hosts_: 4}}", "'hosts'"},
+        {"topology: {star: }\ntraffic: [allreduce: {}]", "'collective: {kind: all-reduce}'"},
+        {"topology: {star: }\ntraffic: [ib_read_bw: {}]", "'perftest: {test: ib_read_bw}'"},
+        {"topology: {star: }\ntraffic: [websearch: {}]", "'poisson: {sizes: websearch}'"},
+        {"topology: {star: }\ntraffic: [llm: {}]", "'serving'"},
+        {"topology: {star: }\ntraffic: [a2a: {}]", "'all-to-all'"},
+        {"topology: {star: }\ntraffic: [permutation: {message-size: 1MB}]", "'bytes'"},
+        {"topology: {star: }\ntraffic: [perftest: {bytes: 1MB}]", "'size'"},
+        {"topology: {star: }\ntraffic: [collective: {op: all-reduce}]", "'kind'"},
+        {"topology: {star: }\ntraffic: [incast: {target: host0}]", "'to'"},
+        {"topology: {star: }\ntraffic: [poisson: {duration: 1ms}]", "'stop'"},
+        {"topology: {star: }\nnic: {cc: dcqcn}", "'congestion-control'"},
+        {"topology: {star: }\nswitch: {ecn: {k_min: 1KB}}", "'kmin'"},
+        {"topology: {star: }\nduration: 1ms", "'until'"},
+        {"topology: {star: }\npcap: []", "'captures'"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(words); i++) {
+        char part[64];
+        (void)snprintf(part, sizeof(part), "did you mean %s?", words[i].meant);
+        world_scenario_t *scenario = NULL;
+        world_error_t error;
+        ck_assert_int_ne(world_scenario_parse(NULL, "x.yaml", words[i].text, strlen(words[i].text),
+                                              &scenario, &error),
+                         SIM_OK);
+        if (words[i].meant == NULL) {
+            ck_assert_msg(strstr(error.text, "did you mean") == NULL, "%s", error.text);
+        } else {
+            ck_assert_msg(strstr(error.text, part) != NULL, "%s", error.text);
+        }
+    }
+}
+END_TEST
+
 START_TEST(wrong_overrides_name_themselves)
 {
     static const struct {
@@ -225,4 +274,5 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(values_reach_their_attributes), CHECK_TEST(patterns_stand_without_quotes),
            CHECK_TEST(resolved_scenario_is_a_fixed_point), CHECK_TEST(overrides_set_any_attribute),
-           CHECK_TEST(wrong_overrides_name_themselves), CHECK_TEST(limits_hold))
+           CHECK_TEST(wrong_overrides_name_themselves),
+           CHECK_TEST(words_of_the_trade_lead_to_names), CHECK_TEST(limits_hold))

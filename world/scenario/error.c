@@ -4,6 +4,7 @@
 
 #include "kernel/attribute.h"
 #include "world/control_characters.h"
+#include "world/registry/trade_words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,7 +69,8 @@ void world_error_add(world_error_t *error, const char *format, ...)
 bool world_error_add_nearest(world_error_t *error, const char *text, const char *const *names,
                              size_t count)
 {
-    const char *const nearest = sim_nearest_name(text, names, count);
+    const char *const meant = world_trade_word(text, names, count);
+    const char *const nearest = meant != NULL ? meant : sim_nearest_name(text, names, count);
     if (nearest == NULL) {
         return false;
     }
