@@ -12,8 +12,10 @@
 #define SLOTS (UINT32_C(1) << 19) // QP numbers of an interface for each direction
 #define TURNS (UINT32_C(1) << 16) // transfers of an interface until numbers are used again
 // The numbers of these transfers begin behind those of most applications. A NIC's table of queue
-// pairs grows with the largest number, so requesters and responders have every other number.
+// pairs grows with the largest number, so requesters and responders have every other block of
+// numbers. Within a block, they use all processing units of a detailed NIC in turn.
 #define FIRST_POSITION (UINT64_C(1) << 16)
+#define BLOCK UINT32_C(256) // the largest pu.count
 #define PACKET_LIFETIME_PS (10 * SIM_PS_PER_MS) // no packet stays in the network for longer
 #define OUTSTANDING_MAX 16u                     // work requests of a channel
 
@@ -41,9 +43,12 @@ uint16_t app__submitted_port(const app_submitted_t *submitted,
                                       : app__port_of_hash(hash_of(submitted, transfer));
 }
 
-static uint32_t qp_number(const app_submitted_t *submitted, uint32_t interface, uint64_t offset)
+// Returns the number that `slot` of an interface's requesters or responders stands for.
+static uint32_t qp_number(const app_submitted_t *submitted, uint32_t interface, size_t side,
+                          uint32_t slot)
 {
-    return app__qp_number(submitted->interfaces[interface].position + offset);
+    const uint64_t block = 2 * (uint64_t)(slot / BLOCK) + side;
+    return app__qp_number(submitted->interfaces[interface].position + block * BLOCK + slot % BLOCK);
 }
 
 // Returns what both ends of a transfer's channel know. Its slots must be taken.
@@ -57,9 +62,9 @@ static app__pair_t pair_of(const app__submitted_channel_t *own,
     return (app__pair_t){
         .ends = {submitted->interfaces[source].endpoint,
                  submitted->interfaces[transfer->destination].endpoint},
-        .numbers = {qp_number(submitted, source, 2 * (uint64_t)own->source_slot),
-                    qp_number(submitted, transfer->destination,
-                              2 * (uint64_t)own->destination_slot + 1)},
+        .numbers = {qp_number(submitted, source, APP__REQUESTER, own->source_slot),
+                    qp_number(submitted, transfer->destination, APP__RESPONDER,
+                              own->destination_slot)},
         .access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
         .first_psn = app__psn_of_hash(hash_of(submitted, transfer)),
         .mtu_bytes = app__pair_mtu_bytes(net, source, transfer->destination),
@@ -346,7 +351,9 @@ static app__submitted_channel_t *channel_at(const app_submitted_t *submitted, ui
                                             uint64_t offset)
 {
     const app__submitted_slots_t *const slots = &submitted->interfaces[interface].slots[1];
-    return offset % 2 == 0 || offset / 2 >= slots->capacity ? NULL : slots->channels[offset / 2];
+    const uint64_t block = offset / BLOCK;
+    const uint64_t slot = block / 2 * BLOCK + offset % BLOCK;
+    return block % 2 == APP__REQUESTER || slot >= slots->capacity ? NULL : slots->channels[slot];
 }
 
 static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
