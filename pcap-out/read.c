@@ -110,6 +110,8 @@ static const char *other_file(const uint8_t *bytes)
         {"\x04\x22\x4d\x18", "the file is compressed by lz4, and not by gzip"},
         {"PK\x03\x04", "the file is an archive of zip"},
         {"snoo", "the file is a capture of snoop"},
+        {"\xa1\xb2\xcd\x34", "the file is a pcap with more fields (Kuznetzov's)"},
+        {"\x34\xcd\xb2\xa1", "the file is a pcap with more fields (Kuznetzov's)"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(others); i++) {
         if (memcmp(bytes, others[i].bytes, 4) == 0) {

@@ -67,9 +67,8 @@ static sim_err_t output_open(const char *path, const char *comment, uint64_t ori
     }
     if (is_pcap(path) && origin_s >= PCAP_ORIGIN_S_MAX) {
         return world_fail(error, SIM_ERR_RANGE, NULL,
-                          "rocesim capture: frames have the time %" PRIu64
-                          " s since 1970, which pcap cannot hold, expected -o with .pcapng",
-                          origin_s);
+                          "rocesim capture: frames are of the year 2105 or later, which pcap cannot "
+                          "hold, expected -o with .pcapng");
     }
     const char *const words = comment[0] != '\0' ? comment : NULL;
     const sim_err_t result =
