@@ -15,7 +15,7 @@
 // pairs grows with the largest number, so requesters and responders have every other block of
 // numbers. Within a block, they use all processing units of a detailed NIC in turn.
 #define FIRST_POSITION (UINT64_C(1) << 16)
-#define BLOCK UINT32_C(256) // the largest pu.count
+#define BLOCK UINT32_C(256)                     // the largest pu.count
 #define PACKET_LIFETIME_PS (10 * SIM_PS_PER_MS) // no packet stays in the network for longer
 #define OUTSTANDING_MAX 16u                     // work requests of a channel
 

@@ -66,9 +66,10 @@ static sim_err_t output_open(const char *path, const char *comment, uint64_t ori
                           world_show(&shown, path));
     }
     if (is_pcap(path) && origin_s >= PCAP_ORIGIN_S_MAX) {
-        return world_fail(error, SIM_ERR_RANGE, NULL,
-                          "rocesim capture: frames are of the year 2105 or later, which pcap cannot "
-                          "hold, expected -o with .pcapng");
+        return world_fail(
+            error, SIM_ERR_RANGE, NULL,
+            "rocesim capture: frames are of the year 2105 or later, which pcap cannot "
+            "hold, expected -o with .pcapng");
     }
     const char *const words = comment[0] != '\0' ? comment : NULL;
     const sim_err_t result =

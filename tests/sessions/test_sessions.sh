@@ -63,16 +63,22 @@ for scenario in fabric faults detailed near short uec-rud mrc; do
     done
 done
 # The queue pairs of a session use all processing units of a detailed NIC, as those of a run do.
-printf 'seed: 2\ntopology: {star: {hosts: 3}}\nnic: {model: detailed, congestion-control: none}\n' >"$work/units.yaml"
+cat >"$work/units.yaml" <<'EOF'
+seed: 2
+topology: {star: {hosts: 3}}
+nic: {model: detailed, congestion-control: none}
+EOF
 rows=$(for i in $(seq 60); do echo "host0 host$((i % 2 + 1)) 4096B $((i * 90))ns"; done)
-sed 's/.*/{"call":"submit","src":0,"dst":"&/; s/"host0 \(host.\) \(.*\)B \(.*\)ns/"\1","bytes":\2,"at":\3000}/' \
-    <<<"$rows" >"$work/calls"
-echo '{"call":"finish"}' >>"$work/calls"
-"$ROCESIM" serve "$work/units.yaml" -o "$work/units-session" <"$work/calls" >"$work/said" || fail "$(cat "$work/said")"
+awk '{ printf "{\"call\":\"submit\",\"src\":0,\"dst\":\"%s\",\"bytes\":%d,\"at\":%d000}\n", $2, $3, $4 }
+    END { print "{\"call\":\"finish\"}" }' <<<"$rows" >"$work/calls"
+"$ROCESIM" serve "$work/units.yaml" -o "$work/units-session" <"$work/calls" >"$work/said" ||
+    fail "$(cat "$work/said")"
 "$ROCESIM" run "$work/units.yaml" --quiet -o "$work/units-run" \
-    --set "traffic[+]={flows: {list: [$(paste -sd, <<<"$rows")]}}" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
-cmp -s <(cut -d, -f1-11 "$work/units-session/flows.csv") <(cut -d, -f1-11 "$work/units-run/flows.csv") ||
-    fail "detailed NICs: $(diff "$work"/units-{session,run}/flows.csv | grep -c '^<') of 60 transfers differ"
+    --set "traffic[+]={flows: {list: [$(paste -sd, <<<"$rows")]}}" >"$work/said" 2>&1 ||
+    fail "$(cat "$work/said")"
+for kind in session run; do cut -d, -f1-11 "$work/units-$kind/flows.csv" >"$work/units-$kind.csv"; done
+cmp -s "$work"/units-{session,run}.csv ||
+    fail "detailed NICs: $(diff "$work"/units-{session,run}.csv | grep -c '^<') of 60 transfers differ"
 for seed in $(seq "$(few 3 1)"); do
     mkdir "$work/p$seed"
     within 20 python3 tests/sessions/programs.py "$ROCESIM" "$work/fabric.yaml" \
