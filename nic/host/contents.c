@@ -196,16 +196,22 @@ static void add_page(nic_memory_t *memory, uint64_t number, nic_page_t *page)
     memory->page_count++;
 }
 
-static nic_page_t *make_page(nic_memory_t *memory, uint64_t number)
+// Returns the page of a part that the caller will write. The bytes of a new page are undefined if
+// the part is the whole page.
+static nic_page_t *make_page(nic_memory_t *memory, part_t part)
 {
+    const uint64_t number = part.number;
     nic_page_t *const known = find_page(memory, number);
     if (SIM_LIKELY(known != NULL)) {
         return known;
     }
-    nic_page_t *const page = sim_alloc(sizeof(*page) + PAGE_BYTES);
-    page->bytes = page->own;
-    if (fill_in(memory, number << PAGE_BITS, page->bytes, PAGE_BYTES)) {
-        page->lines = filled_lines(memory, number);
+    nic_page_t *const page = sim_realloc_array(NULL, 1, sizeof(*page) + PAGE_BYTES);
+    *page = (nic_page_t){.bytes = page->own};
+    if (part.count < PAGE_BYTES) {
+        memset(page->own, 0, PAGE_BYTES);
+        if (fill_in(memory, number << PAGE_BITS, page->bytes, PAGE_BYTES)) {
+            page->lines = filled_lines(memory, number);
+        }
     }
     add_page(memory, number, page);
     return page;
@@ -290,7 +296,7 @@ void nic_memory_write(nic_memory_t *memory, uint64_t address, const void *bytes,
     const uint8_t *from = bytes;
     while (length_bytes != 0) {
         const part_t part = first_part(address, length_bytes);
-        nic_page_t *const page = make_page(memory, part.number);
+        nic_page_t *const page = make_page(memory, part);
         memcpy(page->bytes + part.offset, from, part.count);
         page->lines |= lines_touched(part);
         from += part.count;

@@ -235,6 +235,9 @@ static int adopt(app__mc_segment_t *segment, const char *body, size_t size)
         segment->rails = sim_alloc_array(desc->device_count * engine->context_count + 1,
                                          sizeof(*segment->rails));
     }
+    for (size_t i = 0; i < desc->device_count * engine->context_count; i++) {
+        segment->rails[i].peer_nic = NULL; // devices may have other names now
+    }
     app_mooncake_segment_desc_destroy(segment->desc);
     segment->desc = desc;
     segment->station = station;

@@ -9,10 +9,12 @@
 typedef struct app__mc_segment app__mc_segment_t;
 typedef struct app__mc_slice app__mc_slice_t;
 typedef struct app__mc_waiter app__mc_waiter_t;
+typedef struct app__mc_peer_nic app__mc_peer_nic_t;
 
 typedef struct app__mc_rail { // path between a NIC here and a NIC of the segment
     uint64_t failures;        // in a row
     sim_time_t paused_until_ps;
+    app__mc_peer_nic_t *peer_nic; // NULL: not looked up with this description
 } app__mc_rail_t;
 
 struct app__mc_segment {

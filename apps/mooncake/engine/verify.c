@@ -63,7 +63,11 @@ bool app__mc_check(app_mooncake_t *engine, uint64_t seed, uint64_t from, uint64_
             continue; // no word begins in this piece
         }
         const size_t count = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
-        nic_memory_read(memory, to + (first - from), bytes, count);
+        // Only the bytes between the first and the last word are read.
+        const uint64_t skipped = SIM_MIN(at - first, count);
+        const uint64_t words = (CHECKED_BYTES - 1 - (at - first)) / stride_bytes;
+        const uint64_t read = SIM_MIN(words * stride_bytes + 8, count - skipped);
+        nic_memory_read(memory, to + (first - from) + skipped, bytes + skipped, read);
         for (; at - first < CHECKED_BYTES && at - first + 8 <= count; at += stride_bytes) {
             right = right && app__mc_get64(bytes + (at - first)) == app__mc_word(seed, at);
             seen++;

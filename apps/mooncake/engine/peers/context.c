@@ -249,9 +249,14 @@ static bool step(nic_core_t *core, void *ctx)
 void app__mc_dispatch(app__mc_context_t *context, app__mc_slice_t *slice,
                       app__mc_segment_t *segment, uint32_t peer_device)
 {
-    char *const path = sim_format("%s@%s", segment->name, segment->desc->devices[peer_device].name);
-    app__mc_peer_nic_t *const peer_nic = app__mc_peer_nic_of(context, path);
-    sim_free(path);
+    const app_mooncake_segment_desc_t *const desc = segment->desc;
+    app__mc_rail_t *const rail = &segment->rails[context->index * desc->device_count + peer_device];
+    if (rail->peer_nic == NULL) {
+        char *const path = sim_format("%s@%s", segment->name, desc->devices[peer_device].name);
+        rail->peer_nic = app__mc_peer_nic_of(context, path);
+        sim_free(path);
+    }
+    app__mc_peer_nic_t *const peer_nic = rail->peer_nic;
     peer_nic->segment = segment;
     peer_nic->peer_device = peer_device;
     context->load_bytes += slice->length;
