@@ -671,6 +671,9 @@ static bool ask_strictly(app__herd_client_t *client)
 {
     const app__herd_t *const herd = client->herd;
     const bool last = client->sent == herd->config.requests || client->stopped_asking;
+    if (client->sends_cq != client->cq) {
+        nic_cq_set_unread(client->cq, !client->gate_due && !last);
+    }
     if (!client->gate_due && !last) {
         uint32_t at = 0;
         if (!may_send(client, &at)) {

@@ -285,9 +285,15 @@ void nic_cq_change_core(nic_cq_t *cq, nic_core_t *core)
     cq->next_of_core = core->cqs;
     core->cqs = cq;
     NIC_DEVICE(cq->nic, cq_changed, cq);
-    if (cq->count != 0) {
+    if (cq->count != 0 && !cq->unread) {
         nic__core_notice(core, SIM_MAX(cq->seen_ps[cq->first], core->host->node.sim.now_ps));
     }
+}
+
+void nic_cq_set_unread(nic_cq_t *cq, bool unread)
+{
+    SIM_CHECK(cq->core != NULL && cq->core == cq->core->host->core);
+    cq->unread = unread;
 }
 
 uint32_t nic__core_number(const nic_core_t *core)
@@ -311,7 +317,7 @@ static void rest(nic_core_t *core)
     core->idle_ps = core->free_ps;
     sim_time_t seen_ps = core->woken ? core->idle_ps : SIM_TIME_NEVER;
     for (const nic_cq_t *cq = core->cqs; cq != NULL; cq = cq->next_of_core) {
-        if (cq->count != 0 && cq->seen_ps[cq->first] < seen_ps) {
+        if (cq->count != 0 && !cq->unread && cq->seen_ps[cq->first] < seen_ps) {
             seen_ps = cq->seen_ps[cq->first];
         }
     }

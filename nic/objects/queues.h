@@ -26,7 +26,8 @@ struct nic_cq {
     nic_cq_t *next_of_core;
     uint32_t capacity;
     bool overflowed;
-    bool noted; // the program will be informed at the end of the event
+    bool noted;  // the program will be informed at the end of the event
+    bool unread; // nic_cq_set_unread
 };
 
 static_assert(offsetof(nic_cq_t, fn) == SIM_CACHE_LINE, "a poll needs one line of a CQ");

@@ -177,7 +177,9 @@ bool nic__cq_add(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen
     if (SIM_UNLIKELY(cq->core != NULL)) {
         cq->seen_ps[slot] = seen_ps;
         cq->count++;
-        nic__core_notice(cq->core, seen_ps);
+        if (!cq->unread) {
+            nic__core_notice(cq->core, seen_ps);
+        }
     } else if (cq->count++ == 0 && cq->fn != NULL && !cq->noted) {
         cq->noted = true;
         nic__notice(cq->nic->host, &(nic_notice_t){.cq = cq});
