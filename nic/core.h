@@ -50,8 +50,8 @@ void nic_core_stop(nic_core_t *core);
 void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
 // Makes another core of the host poll the CQ instead of the one that does.
 void nic_cq_change_core(nic_cq_t *cq, nic_core_t *core);
-// Says, inside a step, whether the program leaves the CQ unread in its next steps. Completions of such
-// a CQ do not wake the core, so polls of other queues that find nothing cost no events.
+// Says, inside a step, whether the program leaves the CQ unread in its next steps. Completions of
+// such a CQ do not wake the core, so polls of other queues that find nothing cost no events.
 void nic_cq_set_unread(nic_cq_t *cq, bool unread);
 // Wakes the core, because something else that it polls changes now, in an event of its host.
 void nic_core_wake(nic_core_t *core);
