@@ -80,7 +80,7 @@ typedef struct cli_args {
     const char *show_cell;
     const char *hidden_seed;
     const char *baseline;
-    const char *seed_count; // --seeds N
+    const char *seed_count; // --seeds N, also of sweep
     bool list_cells;
     bool quick;
     bool starts_programs; // run

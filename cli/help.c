@@ -25,7 +25,7 @@ static const char help_program[] =
     "\n"
     "Simulate:\n"
     "  rocesim run SCENARIO -o DIR          simulate a scenario and write results to DIR\n"
-    "  rocesim sweep SWEEP.yaml -o DIR      run a scenario over parameters and seeds\n"
+    "  rocesim sweep FILE -o DIR            run a scenario over parameters and seeds\n"
     "  rocesim what-if SCENARIO             let each part fail, and print what breaks\n"
     "  rocesim expect FILE.yaml             run scenarios and check what is expected of them\n"
     "  rocesim arena --cc NAME,...          rank congestion controls in 40 scenarios\n"
@@ -382,17 +382,22 @@ static const char help_params[] =
 
 static const char help_sweep[] =
     "rocesim sweep SWEEP.yaml -o DIR [-j N] [--quick] [--set NAME=VALUES]... [options]\n"
+    "rocesim sweep SCENARIO --set NAME=A,B[,C...]... [--seeds N] -o DIR [-j N] [options]\n"
     "\n"
     "Runs a scenario once for each point and each seed. SWEEP.yaml may be the name of a sweep\n"
     "that comes with rocesim: rocesim sweep training/overlap -o out. The points are all\n"
-    "combinations of a grid of parameters, or a list; seeds alone make one point. The results of a run are\n"
-    "in DIR/runs/pNUMBER-sSEED. DIR/runs.csv has one row per run. DIR/points.csv has one row\n"
-    "per point, with the mean over the seeds and its 95 % confidence interval.\n"
+    "combinations of a grid of parameters, or a list; seeds alone make one point. A scenario\n"
+    "needs no sweep file: each --set with several values is a parameter of the grid. The\n"
+    "results of a run are in DIR/runs/pNUMBER-sSEED. DIR/runs.csv has one row per run.\n"
+    "DIR/points.csv has one row per point, with the mean over the seeds and its 95 %\n"
+    "confidence interval.\n"
     "\n"
     "  -j N               Run N simulations at the same time.\n"
     "  --quick            Run the shorter form that the file has under `quick`.\n"
     "  --set NAME=VALUES  Replace the values of a parameter of the grid: nic.mtu=1024,4096.\n"
-    "                     Another attribute has the value in all runs.\n"
+    "                     Another attribute has the value in all runs. With a scenario, a\n"
+    "                     list that is one value has brackets: switch.pfc.priorities=[3,4].\n"
+    "  --seeds N          Run each point with the seeds 1 to N.\n"
     "  --ranks N          Run each simulation in N processes, started by mpirun. Results stay\n"
     "                     the same (docs/ranks.md).\n"
     "  --plugin FILE      Compile or load a plug-in for every run (docs/plugins.md).\n"
@@ -404,7 +409,8 @@ static const char help_sweep[] =
     "\n"
     "To continue a stopped sweep, give the same command again; the tables come out the\n"
     "same. A failed run is named and does not stop the others; the exit status is then 1.\n"
-    "docs/formats/sweep.md explains SWEEP.yaml. `rocesim plot DIR` draws the points.\n";
+    "docs/formats/sweep.md explains SWEEP.yaml. `rocesim compare DIR` prints the points\n"
+    "side by side, and `rocesim plot DIR` draws them.\n";
 
 static const char help_diff[] =
     "rocesim diff A B [--a PROGRAM] [--b PROGRAM]\n"

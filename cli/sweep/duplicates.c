@@ -94,7 +94,8 @@ static sim_err_t check_seed(const cli_sweep_t *sweep, const world_tree_t *root,
         is_set = is_set || strncmp(sweep->overrides[i].text, "seed=", 5) == 0;
     }
     return is_set ? world_fail(error, SIM_ERR_INVALID, &root->place,
-                               "'seed' is among the parameters, expected it under seeds: [3, 5]")
+                               "'seed' is among the parameters, expected it under seeds: [3, 5], "
+                               "or --seeds N")
                   : SIM_OK;
 }
 

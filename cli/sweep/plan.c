@@ -2,6 +2,7 @@
 // cli/sweep/plan.c - reads a sweep file and lists its runs.
 #include "cli/library.h"
 #include "cli/sweep/columns.h"
+#include "cli/sweep/direct.h"
 #include "cli/sweep/points.h"
 #include "cli/sweep/sweep.h"
 #include "kernel/parse.h"
@@ -101,6 +102,32 @@ static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world
     return sweep->seed_count > 0 ? SIM_OK : world_tree_fail(value, "seeds", "at least one", error);
 }
 
+// Puts the number of seeds of the command line in the place of the file's seeds, also of those of
+// its shorter form.
+static sim_err_t give_seeds(const cli_sweep_t *sweep, const char *text, world_tree_t *root,
+                            world_error_t *error)
+{
+    uint64_t number = 0;
+    sim_message_t message;
+    if (sim_parse_count(text, &number, &message) != SIM_OK || number == 0 || number > SEEDS_MAX) {
+        world_shown_t shown;
+        return world_fail(error, SIM_ERR_RANGE, NULL,
+                          "rocesim sweep: --seeds is '%s', expected how many: 1 to %u",
+                          world_show(&shown, text), SEEDS_MAX);
+    }
+    const world_place_t place = {.origin = "--seeds"};
+    world_tree_t *const value = world_tree_new_scalar(sweep->document, place, text);
+    world_tree_t *const quick = sweep->quick ? world_tree_value(root, "quick") : NULL;
+    world_tree_entry_t *const shorter = quick != NULL ? world_tree_find(quick, "seeds") : NULL;
+    world_tree_entry_t *const own = shorter != NULL ? shorter : world_tree_find(root, "seeds");
+    if (own != NULL) {
+        own->value = value;
+    } else {
+        world_tree_add(root, world_tree_new_scalar(sweep->document, place, "seeds"), value);
+    }
+    return SIM_OK;
+}
+
 static void add_column(cli_sweep_t *sweep, const char *path)
 {
     SIM_APPEND(sweep->columns, sweep->column_count, sweep->column_capacity, sim_strdup(path));
@@ -194,11 +221,13 @@ static void build(const cli_sweep_t *sweep, const world_scenario_t *scenario, bo
     json_decref(summary);
 }
 
-// Adds "PATH=VALUE" of the sweep's file, with its place, to the overrides of a point.
+// Adds "PATH=VALUE" of the sweep's file or of the command line, with its place, to the overrides of a point.
 static void add_override(world_override_t *overrides, size_t *count, char *text,
                          const world_place_t *place)
 {
-    char *const where = sim_format("%s:%d:%d: ", place->origin, place->line, place->column);
+    char *const where = place->line == 0
+                            ? sim_format("%s: ", place->origin)
+                            : sim_format("%s:%d:%d: ", place->origin, place->line, place->column);
     overrides[(*count)++] = (world_override_t){text, text, where};
 }
 
@@ -281,6 +310,12 @@ sim_err_t cli_sweep_load(const cli_args_t *args, const char *folder, unsigned ra
     sweep->document = world_document_create();
     world_tree_t *root = NULL;
     sim_err_t result = world_yaml_read(sweep->document, file_name, &root, error);
+    if (result == SIM_OK && cli_sweep_is_scenario(root)) {
+        result = cli_sweep_of_scenario(sweep, args, &root, error);
+    }
+    if (result == SIM_OK && args->seed_count != NULL) {
+        result = give_seeds(sweep, args->seed_count, root, error);
+    }
     if (result == SIM_OK) {
         result = check_keys(root, error);
     }

@@ -75,8 +75,11 @@ static sim_err_t take_given(const cli_sweep_t *sweep, const cli_args_t *args, co
         const char *const value = text + size + 1;
         char *const whole = value[0] == '[' ? sim_strdup(value) : sim_format("[%s]", value);
         world_tree_t *tree = NULL;
-        result = world_yaml_parse(sweep->document, text, false, whole, strlen(whole), &tree, error);
+        char *const place = sim_format("--set %s", text);
+        result = world_yaml_parse(sweep->document, world_document_text(sweep->document, place),
+                                  false, whole, strlen(whole), &tree, error);
         *list = tree;
+        sim_free(place);
         sim_free(whole);
     }
     return result;

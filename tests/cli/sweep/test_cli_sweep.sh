@@ -271,6 +271,39 @@ refused "expected a name under variants" -o "$work/none" --set variant=other
 refused "expected it under seeds" -o "$work/none" --set seed=3
 "$ROCESIM" sweep training/overlap --quick -o "$work/deep/folder" --print-jobs >"$work/out" 2>&1 &&
     [ "$(grep -c 'training/gpt.yaml' "$work/out")" = 2 ] || fail "a sweep by its name: $(cat "$work/out")"
+
+# A scenario without a sweep file: tables and runs are those of the file with the same grid.
+cat >"$work/sweep.yaml" <<'END'
+scenario: base.yaml
+set: {switch.pfc.priorities: [3, 4]}
+grid: {nic.congestion-control: [dcqcn, none], size: [10KB, 100KB]}
+seeds: 2
+END
+direct() {
+    "$ROCESIM" sweep "$work/base.yaml" --quiet "$@" >"$work/out" 2>"$work/err"
+}
+sweep -o "$work/by-file" || fail "a sweep with set: $(cat "$work/err")"
+direct -o "$work/direct" --seeds 2 --set nic.congestion-control=dcqcn,none --set size=10KB,100KB \
+    --set switch.pfc.priorities=[3,4] || fail "a scenario without a sweep file: $(cat "$work/err")"
+cmp "$work/by-file/points.csv" "$work/direct/points.csv" && cmp "$work/by-file/runs.csv" "$work/direct/runs.csv" ||
+    fail "a scenario without a sweep file has other tables"
+[ "$(wc -l <"$work/direct/runs.csv")" = 9 ] || fail "8 runs, not $(wc -l <"$work/direct/runs.csv") rows"
+sweep -o "$work/more" --seeds 3 --set size=10KB && [ "$(wc -l <"$work/more/runs.csv")" = 7 ] ||
+    fail "--seeds of a sweep file: $(cat "$work/err" "$work/more/runs.csv")"
+unasked() {
+    local what=$1
+    shift
+    direct -o "$work/none" "$@"
+    [ $? -eq 2 ] && grep -qe "$what" "$work/err" && ! [ -e "$work/none" ] ||
+        fail "expected '$what', got $(cat "$work/err")"
+}
+unasked "base.yaml is a scenario, which is one run, expected several values"
+unasked "^--set nic.mtu=1024,banana: " --set nic.mtu=1024,banana
+unasked "--seeds is '0', expected how many: 1 to 10000" --seeds 0
+unasked "'seed' is among the parameters" --set seed=3,4
+"$ROCESIM" sweep - -o "$work/none" --seeds 2 <"$work/base.yaml" 2>"$work/err"
+[ $? -eq 2 ] && grep -q "expected a file, since each run reads it" "$work/err" || fail "stdin: $(cat "$work/err")"
+
 "$ROCESIM" run training/overlap >"$work/out" 2>&1
 [ $? = 2 ] && grep -q "rocesim sweep training/overlap" "$work/out" ||
     fail "run of a sweep: $(cat "$work/out")"
