@@ -285,7 +285,8 @@ direct() {
 sweep -o "$work/by-file" || fail "a sweep with set: $(cat "$work/err")"
 direct -o "$work/direct" --seeds 2 --set nic.congestion-control=dcqcn,none --set size=10KB,100KB \
     --set switch.pfc.priorities=[3,4] || fail "a scenario without a sweep file: $(cat "$work/err")"
-cmp "$work/by-file/points.csv" "$work/direct/points.csv" && cmp "$work/by-file/runs.csv" "$work/direct/runs.csv" ||
+cmp "$work/by-file/points.csv" "$work/direct/points.csv" &&
+    cmp "$work/by-file/runs.csv" "$work/direct/runs.csv" ||
     fail "a scenario without a sweep file has other tables"
 [ "$(wc -l <"$work/direct/runs.csv")" = 9 ] || fail "8 runs, not $(wc -l <"$work/direct/runs.csv") rows"
 sweep -o "$work/more" --seeds 3 --set size=10KB && [ "$(wc -l <"$work/more/runs.csv")" = 7 ] ||
@@ -302,7 +303,8 @@ unasked "^--set nic.mtu=1024,banana: " --set nic.mtu=1024,banana
 unasked "--seeds is '0', expected how many: 1 to 10000" --seeds 0
 unasked "'seed' is among the parameters" --set seed=3,4
 "$ROCESIM" sweep - -o "$work/none" --seeds 2 <"$work/base.yaml" 2>"$work/err"
-[ $? -eq 2 ] && grep -q "expected a file, since each run reads it" "$work/err" || fail "stdin: $(cat "$work/err")"
+[ $? -eq 2 ] && grep -q "expected a file, since each run reads it" "$work/err" ||
+    fail "a scenario on the standard input: $(cat "$work/err")"
 
 "$ROCESIM" run training/overlap >"$work/out" 2>&1
 [ $? = 2 ] && grep -q "rocesim sweep training/overlap" "$work/out" ||
