@@ -216,6 +216,34 @@ static void print_root(const explain_t *explain, const explain_root_t *root, FIL
     print_branch(explain, root, EXPLAIN_NONE, 0, out);
 }
 
+static bool have_equal_remedies(const explain_finding_t *a, const explain_finding_t *b)
+{
+    bool equal = a->remedy_count == b->remedy_count;
+    for (size_t i = 0; equal && i < a->remedy_count; i++) {
+        equal = strcmp(a->remedies[i].set, b->remedies[i].set) == 0;
+    }
+    return equal;
+}
+
+// Prints what may help against a finding, or which finding before it has the same remedies.
+static void print_remedies(const explain_t *explain, size_t index, FILE *out)
+{
+    const explain_finding_t *const finding = &explain->findings[index];
+    if (finding->remedy_count == 0) {
+        return;
+    }
+    for (size_t before = 0; before < index; before++) {
+        if (have_equal_remedies(finding, &explain->findings[before])) {
+            fprintf(out, "  what may help: as for cause %zu\n", before + 1);
+            return;
+        }
+    }
+    fputs("  what may help (--what-if runs each):\n", out);
+    for (size_t i = 0; i < finding->remedy_count; i++) {
+        fprintf(out, "    --set %s: %s\n", finding->remedies[i].set, finding->remedies[i].why);
+    }
+}
+
 static void print_finding(const explain_t *explain, size_t index, FILE *out)
 {
     const explain_finding_t *const finding = &explain->findings[index];
@@ -229,12 +257,7 @@ static void print_finding(const explain_t *explain, size_t index, FILE *out)
         print_root(explain, &explain->roots[finding->roots[r]], out);
     }
     print_victims(explain, finding, out);
-    if (finding->remedy_count > 0) {
-        fputs("  what may help (--what-if runs each):\n", out);
-    }
-    for (size_t i = 0; i < finding->remedy_count; i++) {
-        fprintf(out, "    --set %s: %s\n", finding->remedies[i].set, finding->remedies[i].why);
-    }
+    print_remedies(explain, index, out);
 }
 
 // Prints the ports that were stopped longest, in the words of switches and NICs.

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define PAIRS_PRINTED_MAX 8u
+#define PAIRS_PRINTED_OF_MINOR 2u
 #define PAIRS_JSON_MAX 1000u
 
 // Returns whether the flow's data made the finding, or was hit by it. A host that stops its switch
@@ -113,7 +114,8 @@ void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t 
     if (count > 0) {
         fputs("  queue pairs behind it:\n", out);
     }
-    for (size_t i = 0; i < count && i < PAIRS_PRINTED_MAX; i++) {
+    const size_t most = finding->minor ? PAIRS_PRINTED_OF_MINOR : PAIRS_PRINTED_MAX;
+    for (size_t i = 0; i < count && i < most; i++) {
         world_text_t bytes;
         fputs("    ", out);
         print_end(explain, pairs[i].source, pairs[i].source_qp, out);
@@ -127,8 +129,8 @@ void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t 
         }
         fputc('\n', out);
     }
-    if (count > PAIRS_PRINTED_MAX) {
-        fprintf(out, "    and %zu more\n", count - PAIRS_PRINTED_MAX);
+    if (count > most) {
+        fprintf(out, "    and %zu more\n", count - most);
     }
     sim_free(pairs);
 }
