@@ -221,7 +221,7 @@ static void build(const cli_sweep_t *sweep, const world_scenario_t *scenario, bo
     json_decref(summary);
 }
 
-// Adds "PATH=VALUE" of the file or of the command line, with its place, to the overrides of a point.
+// Adds "PATH=VALUE" of the file or the command line, with its place, to the overrides of a point.
 static void add_override(world_override_t *overrides, size_t *count, char *text,
                          const world_place_t *place)
 {

@@ -20,6 +20,7 @@
 #define LONG_SHARE 0.25   // of a flow's time, from which its waits count
 #define FEW_LOSSES 0.1    // lost packets to packets sent again, if losses do not explain these
 #define ONE_HOST 0.6      // share of the waits, from which one host is reported
+#define HOST_LEAST 0.002  // of the time of all flows: short flows may wait as long in one queue
 #define RECOVERY_LONG 3.0 // waits for recovery to the sharing before them, if they come first
 #define RECOVERY_MOST 0.5 // share of the time of all flows, from which slow recovery is a cause
 #define UNSHARED_MOST 0.1 // share of a flow's time that fair shares cost it, if its host is slow
@@ -448,7 +449,8 @@ static void find_slow_host(explain_t *explain, const bool *claimed)
     }
     const double worst_ps = count > 0 ? excess_ps[worst] : 0;
     sim_free(excess_ps);
-    if (total_ps <= 0 || worst_ps < ONE_HOST * total_ps || queues_unknown(explain)) {
+    if (total_ps <= 0 || worst_ps < ONE_HOST * total_ps ||
+        worst_ps < HOST_LEAST * explain->flows_ps || queues_unknown(explain)) {
         return;
     }
     const char *const name = world_interface_name(explain->world, worst);
