@@ -10,8 +10,10 @@
 // write of the NIC or a signal can end. So it waits for these, in simulated time, as if it had
 // called a function.
 //
-// The int3 stays, so that the next wait there begins at once. When the search happens changes no
-// result: the thread waits from the program's time on in any case.
+// The int3 stays, so that the next wait there begins at once. A jump stands in its place if one of
+// the loop's instructions can be moved (programs/time/detour.h), since two signals for each wait
+// take longer than the wait itself. When the search happens changes no result: the thread waits
+// from the program's time on in any case.
 
 #include "programs/spin/loops.h"
 
@@ -30,6 +32,7 @@
 #include "programs/process/code.h"
 #include "programs/process/signals.h"
 #include "programs/system.h"
+#include "programs/time/detour.h"
 #include "programs/turn.h"
 
 #define TRAP_FLAG ((greg_t)0x100)
@@ -46,23 +49,25 @@
 #define DATA_SEGMENTS_MAX 256u
 #define HEAP_BYTES_MAX (UINT64_C(16) << 20)
 #define LOOPS_MAX 32u
+#define JUMPS_TRIED 4u
 #define VISITS_MAX 512u // of an int3 in a row without a wait, after which it is removed
 
 typedef struct state {
-    greg_t registers[NGREG];
+    greg_t registers[REG_EFL + 1];
     uint8_t stack[STACK_BYTES];
     size_t stack_bytes;
 } state_t;
 
 // A place in a loop.
 typedef struct loop {
-    uintptr_t place; // where the int3 is; 0: free
+    uintptr_t place; // where the int3 or the jump is; 0: free
     uint8_t byte;    // what the int3 replaces
     bool planted;
-    bool trusted;    // the loop does not change the program's variables
-    uint64_t calls;  // at the last visit
-    uint32_t visits; // since the last call or wait
-    uint32_t renew;  // the state at this number of visits
+    detour_loop_t jump; // of length 0: there is an int3
+    bool trusted;       // the loop does not change the program's variables
+    uint64_t calls;     // at the last visit
+    uint32_t visits;    // since the last call or wait
+    uint32_t renew;     // the state at this number of visits
     uint64_t data;
     state_t state;
 } loop_t;
@@ -116,17 +121,15 @@ static size_t stack_bytes_at(uintptr_t pointer)
     return end - pointer < STACK_BYTES ? end - pointer : STACK_BYTES;
 }
 
-static void take_state(state_t *state, const ucontext_t *context)
+static void take_state(state_t *state, const greg_t *registers)
 {
-    const greg_t *registers = context->uc_mcontext.gregs;
     memcpy(state->registers, registers, sizeof state->registers);
     state->stack_bytes = stack_bytes_at((uintptr_t)registers[REG_RSP]);
     memcpy(state->stack, (const void *)(uintptr_t)registers[REG_RSP], state->stack_bytes);
 }
 
-static bool is_in_state(const state_t *state, const ucontext_t *context)
+static bool is_in_state(const state_t *state, const greg_t *now)
 {
-    const greg_t *now = context->uc_mcontext.gregs;
     const greg_t *then = state->registers;
     // The general registers and the instruction pointer come first in the array.
     return memcmp(now, then, (REG_RIP + 1) * sizeof *now) == 0 && flags_of(now) == flags_of(then) &&
@@ -215,14 +218,19 @@ static loop_t *loop_at(uintptr_t place)
 static void plant(loop_t *loop)
 {
     const uint8_t int3 = INT3;
-    if (!loop->planted && code_write((const void *)loop->place, &int3, 1)) {
+    const bool jumps = loop->jump.length != 0;
+    if (!loop->planted && code_write((const void *)loop->place, jumps ? loop->jump.after : &int3,
+                                     jumps ? loop->jump.length : 1)) {
         loop->planted = true;
     }
 }
 
 static void uproot(loop_t *loop)
 {
-    if (loop->planted && code_write((const void *)loop->place, &loop->byte, 1)) {
+    const bool jumps = loop->jump.length != 0;
+    if (loop->planted &&
+        code_write((const void *)loop->place, jumps ? loop->jump.before : &loop->byte,
+                   jumps ? loop->jump.length : 1)) {
         loop->planted = false;
     }
 }
@@ -251,27 +259,76 @@ static bool is_jump(const uint8_t *code, uint8_t first)
     return (first & 0xf0) == 0x70 || first == 0xeb || (first == 0x0f && (code[1] & 0xf0) == 0x80);
 }
 
-// Does what the jump does whose first byte the int3 replaces.
+// Returns where the jump leads to whose first byte the int3 replaces.
+static uintptr_t target_of(const loop_t *loop)
+{
+    const uint8_t *code = (const uint8_t *)loop->place;
+    int32_t distance = code[1] < 0x80 ? code[1] : code[1] - 0x100;
+    if (loop->byte == 0x0f) {
+        memcpy(&distance, code + 2, sizeof distance);
+    }
+    return loop->place + (loop->byte == 0x0f ? 6 : 2) + (uintptr_t)(intptr_t)distance;
+}
+
+// Does what this jump does.
 static void execute_jump(const loop_t *loop, greg_t *registers)
 {
     const uint8_t *code = (const uint8_t *)loop->place;
     const bool is_near = loop->byte == 0x0f;
     const unsigned condition = (is_near ? code[1] : loop->byte) & 0xf;
-    const greg_t next = (greg_t)loop->place + (is_near ? 6 : 2);
-    int32_t distance = code[1] < 0x80 ? code[1] : code[1] - 0x100;
-    if (is_near) {
-        memcpy(&distance, code + 2, sizeof distance);
-    }
     const bool taken = loop->byte == 0xeb || jumps(condition, registers[REG_EFL]);
-    registers[REG_RIP] = taken ? next + distance : next;
+    registers[REG_RIP] = taken ? (greg_t)target_of(loop) : (greg_t)loop->place + (is_near ? 6 : 2);
 }
 
-// Plants an int3 in the loop that the walk has found: at the jump back, else at another jump, else
-// where the walk is.
-static void note_loop(uintptr_t code)
+// Returns true if the bytes from `place` on are some of another loop's, or an int3 goes on there.
+static bool overlaps(uintptr_t place, unsigned length)
+{
+    for (uint32_t i = 0; i < LOOPS_MAX; i++) {
+        const uintptr_t other = loops[i].place;
+        const unsigned bytes = loops[i].jump.length == 0 ? 1 : loops[i].jump.length;
+        if (other == 0) {
+            continue;
+        }
+        const uintptr_t target = bytes == 1 ? target_of(&loops[i]) : place;
+        if ((place < other + bytes && other < place + length) ||
+            (target > place && target < place + length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Looks for an instruction of the loop that the walk has found where a jump can stand. The walk is
+// at `code`, which may be no other byte of the jump: sets *again then. Returns NULL if there is no
+// place.
+static loop_t *find_jump(uint32_t length, uintptr_t code, bool *again)
+{
+    unsigned tried = 0;
+    for (uint32_t i = 0; i < length && tried < JUMPS_TRIED; i++) {
+        const uintptr_t place = watch->code[i];
+        loop_t *loop = loop_at(place);
+        detour_loop_t jump = {0};
+        if (loop == NULL) {
+            tried++;
+            loop = overlaps(place, DETOUR_MAX) ? NULL : loop_at(0);
+            if (loop == NULL || !detour_make_loop((const uint8_t *)place, &jump)) {
+                continue;
+            }
+            *loop = (loop_t){.place = place, .byte = jump.before[0], .jump = jump};
+        }
+        if (loop->jump.length != 0) {
+            *again = code > place && code < place + loop->jump.length;
+            return *again ? NULL : loop;
+        }
+    }
+    return NULL;
+}
+
+// Returns the loop of an int3 at the jump back, else at another jump, else where the walk is; NULL:
+// there are too many.
+static loop_t *find_int3(uint32_t length, uintptr_t code)
 {
     uintptr_t place = code;
-    const uint32_t length = watch->length <= LOOP_MAX ? watch->length : 0;
     for (uint32_t i = 0; i < length; i++) {
         const uint8_t *at = (const uint8_t *)watch->code[i];
         if (is_jump(at, *at)) {
@@ -282,16 +339,31 @@ static void note_loop(uintptr_t code)
         }
     }
     loop_t *loop = loop_at(place);
-    loop = loop == NULL ? loop_at(0) : loop;
+    if (loop == NULL && !overlaps(place, 1) && (loop = loop_at(0)) != NULL) {
+        *loop = (loop_t){.place = place, .byte = *(const uint8_t *)place};
+    }
+    return loop;
+}
+
+// Plants a jump or an int3 in the loop that the walk has found. Returns false if the walk has to go
+// on for a step.
+static bool note_loop(uintptr_t code)
+{
+    const uint32_t length = watch->length <= LOOP_MAX ? watch->length : 0;
+    bool again = false;
+    loop_t *loop = find_jump(length, code, &again);
+    loop = loop == NULL && !again ? find_int3(length, code) : loop;
     if (loop != NULL) {
-        const uint8_t byte = loop->place == place ? loop->byte : *(const uint8_t *)place;
-        *loop = (loop_t){.place = place, .byte = byte, .renew = 1, .planted = loop->planted};
+        loop->trusted = false;
+        loop->visits = 0;
+        loop->renew = 1;
         plant(loop);
     }
+    return !again;
 }
 
 // Returns true if the thread comes here in the same state as before, and nothing has happened.
-static bool goes_in_circle(loop_t *loop, const ucontext_t *context)
+static bool goes_in_circle(loop_t *loop, const greg_t *registers)
 {
     if (loop->calls != turn_calls) {
         loop->calls = turn_calls;
@@ -299,7 +371,7 @@ static bool goes_in_circle(loop_t *loop, const ucontext_t *context)
         loop->renew = 1;
     }
     loop->visits++;
-    bool equal = loop->visits > 1 && is_in_state(&loop->state, context);
+    bool equal = loop->visits > 1 && is_in_state(&loop->state, registers);
     if (equal && !loop->trusted) {
         const uint64_t data = sum_data();
         equal = data == loop->data;
@@ -308,48 +380,68 @@ static bool goes_in_circle(loop_t *loop, const ucontext_t *context)
     }
     if (loop->visits == loop->renew) {
         loop->renew *= 2;
-        take_state(&loop->state, context);
+        take_state(&loop->state, registers);
         loop->data = loop->trusted ? 0 : sum_data();
     }
     return equal;
 }
 
 // Waits until something may have changed the memory that the loop looks at.
-static void wait_for_memory(const ucontext_t *context)
+static void wait_for_memory(const greg_t *registers)
 {
     program_call_t call = {
         .wait = {.mask = PROGRAM_ON_MEMORY | PROGRAM_ON_SIGNAL, .timeout_ps = PROGRAM_NEVER}};
-    if (watch->wait_calls == turn_calls && is_in_state(&watch->wait_state, context)) {
+    if (watch->wait_calls == turn_calls && is_in_state(&watch->wait_state, registers)) {
         call.flags = PROGRAM_WAIT_WROTE_NOTHING;
     }
-    take_state(&watch->wait_state, context);
+    take_state(&watch->wait_state, registers);
     (void)turn_wait_call(&call);
     watch->wait_calls = turn_calls;
 }
 
-// The thread is at an int3.
-static void visit(loop_t *loop, ucontext_t *context)
+// The thread is at an int3 or a jump. Waits if it goes in a circle.
+static void visit(loop_t *loop, const greg_t *registers)
 {
-    greg_t *registers = context->uc_mcontext.gregs;
-    if (turn_on() && !turn_busy() && goes_in_circle(loop, context)) {
-        wait_for_memory(context);
+    if (turn_on() && !turn_busy() && goes_in_circle(loop, registers)) {
+        wait_for_memory(registers);
         loop->calls = turn_calls; // handlers of signals may have made calls
         loop->visits = 1;
         loop->renew = 2;
-        take_state(&loop->state, context);
+        take_state(&loop->state, registers);
         set_timer(PERIOD_NS);
     }
     watch->calls_seen = turn_calls - 1; // the timer need not look here
     if (loop->visits > VISITS_MAX) {
         uproot(loop);
         loop->visits = 0;
-    } else if (is_jump((const uint8_t *)loop->place, loop->byte)) {
+    }
+}
+
+// Does what is in the place of the int3.
+static void go_on(loop_t *loop, ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    if (!loop->planted) {
+        return;
+    }
+    if (is_jump((const uint8_t *)loop->place, loop->byte)) {
         execute_jump(loop, registers);
     } else {
         uproot(loop);
         watch->on = true;
         watch->over = loop;
         registers[REG_EFL] |= TRAP_FLAG;
+    }
+}
+
+void detour_pass(long long *registers)
+{
+    registers[REG_RSP] += DETOUR_BELOW;
+    for (uint32_t i = 0; i < LOOPS_MAX && turn_is_mine(); i++) {
+        if (loops[i].jump.length != 0 && loops[i].jump.back == (uintptr_t)registers[REG_EFL + 1]) {
+            registers[REG_RIP] = (greg_t)loops[i].place;
+            visit(&loops[i], registers);
+        }
     }
 }
 
@@ -363,7 +455,7 @@ static void start(ucontext_t *context)
     watch->steps = 0;
     watch->renew = 1;
     watch->length = 0;
-    take_state(&watch->snapshot, context);
+    take_state(&watch->snapshot, context->uc_mcontext.gregs);
     context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
 }
 
@@ -396,16 +488,19 @@ static void step(ucontext_t *context)
     watch->length++;
     if (turn_calls != watch->calls || code_is_own((const void *)code) || !turn_on()) {
         stop(context);
-    } else if (is_in_state(&watch->snapshot, context)) {
-        stop(context);
-        note_loop(code);
+    } else if (is_in_state(&watch->snapshot, context->uc_mcontext.gregs)) {
+        if (note_loop(code)) {
+            stop(context);
+        } else {
+            watch->renew = watch->steps + 1;
+        }
     } else if (watch->steps > steps_max()) {
         stop(context);
         set_timer(watch->period_ns < PERIOD_NS_MAX / 2 ? watch->period_ns * 2 : PERIOD_NS_MAX);
     } else if (watch->steps == watch->renew) {
         watch->renew *= 2;
         watch->length = 0;
-        take_state(&watch->snapshot, context);
+        take_state(&watch->snapshot, context->uc_mcontext.gregs);
     }
 }
 
@@ -421,7 +516,8 @@ static bool on_trap(siginfo_t *info, ucontext_t *context)
         if (watch->on) {
             stop(context);
         }
-        visit(loop, context);
+        visit(loop, registers);
+        go_on(loop, context);
         return true;
     }
     if (!watch->on) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// programs/time/detour.c - jumps in the place of instructions that read the time stamp counter.
+// programs/time/detour.c - jumps in the place of instructions that read the time stamp counter, and
+// of some in loops that wait.
 //
-// A signal for each rdtsc costs several microseconds. A jump has 5 bytes and rdtsc 2, so the next
-// instructions have to move: they are executed in a stub nearby, which jumps back behind them. That
-// is done only where they mean the same at any address, and where no jump leads to one of them.
+// A signal for each rdtsc costs several microseconds, as one for each wait of a loop does. A jump
+// has 5 bytes and rdtsc 2, so the next instructions have to move: they are executed in a stub
+// nearby, which jumps back behind them. That is done only where they can be made to mean the same
+// at another address, and where no jump leads to one of them but the first.
 
 #include "programs/time/detour.h"
 
@@ -31,13 +33,16 @@
 
 #define OSXSAVE (1u << 27) // of leaf 1 of cpuid
 
-// Memory for stubs. It begins with the address of the routine that they call.
+// Memory for stubs. It begins with the addresses of the routines that they call.
 typedef struct pool {
     uint8_t *memory;
     size_t used;
 } pool_t;
 
 static const uint8_t jump[] = {0xe9};
+
+#define ROUTINES 2u
+#define ROUTINE_BYTES ((ptrdiff_t)sizeof(void *))
 
 static struct {
     const uint8_t *begin;
@@ -101,6 +106,68 @@ __asm__(".pushsection .text\n"
         ".size detour_enter, . - detour_enter\n"
         ".popsection\n");
 extern const uint8_t detour_enter[] __attribute__((visibility("hidden")));
+
+// Does the same for detour_pass(), which gets the registers in the order of gregset_t.
+__asm__(".pushsection .text\n"
+        ".type detour_enter_loop, @function\n"
+        "detour_enter_loop:\n"
+        "    pushfq\n"
+        "    andq $~0x100, (%rsp)\n"
+        "    push $0\n" // RIP
+        "    push %rsp\n"
+        "    push %rcx\n"
+        "    push %rax\n"
+        "    push %rdx\n"
+        "    push %rbx\n"
+        "    push %rbp\n"
+        "    push %rsi\n"
+        "    push %rdi\n"
+        "    push %r15\n"
+        "    push %r14\n"
+        "    push %r13\n"
+        "    push %r12\n"
+        "    push %r11\n"
+        "    push %r10\n"
+        "    push %r9\n"
+        "    push %r8\n"
+        "    mov %rsp, %rbx\n"
+        "    cld\n"
+        "    sub $2752, %rsp\n"
+        "    and $-64, %rsp\n"
+        "    xor %eax, %eax\n"
+        "    lea 512(%rsp), %rdi\n"
+        "    mov $8, %ecx\n"
+        "    rep stosq\n"
+        "    mov $0xe7, %eax\n"
+        "    xor %edx, %edx\n"
+        "    xsave64 (%rsp)\n"
+        "    mov %rbx, %rdi\n"
+        "    call detour_pass\n"
+        "    mov $0xe7, %eax\n"
+        "    xor %edx, %edx\n"
+        "    xrstor64 (%rsp)\n"
+        "    mov %rbx, %rsp\n"
+        "    pop %r8\n"
+        "    pop %r9\n"
+        "    pop %r10\n"
+        "    pop %r11\n"
+        "    pop %r12\n"
+        "    pop %r13\n"
+        "    pop %r14\n"
+        "    pop %r15\n"
+        "    pop %rdi\n"
+        "    pop %rsi\n"
+        "    pop %rbp\n"
+        "    pop %rbx\n"
+        "    pop %rdx\n"
+        "    pop %rax\n"
+        "    pop %rcx\n"
+        "    lea 16(%rsp), %rsp\n" // RSP, RIP
+        "    popfq\n"
+        "    ret\n"
+        ".size detour_enter_loop, . - detour_enter_loop\n"
+        ".popsection\n");
+extern const uint8_t detour_enter_loop[] __attribute__((visibility("hidden")));
 
 // -- where the code is
 
@@ -199,8 +266,8 @@ static unsigned moved_length(const uint8_t *code, unsigned length)
 static bool is_target(const uint8_t *target, const uint8_t *target_end, const uint8_t *begin,
                       const uint8_t *end)
 {
-    begin = target - begin > SCAN_BYTES ? target - SCAN_BYTES : begin;
-    end = end - target > SCAN_BYTES ? target + SCAN_BYTES : end;
+    begin = target > begin && target - begin > SCAN_BYTES ? target - SCAN_BYTES : begin;
+    end = target < end && end - target > SCAN_BYTES ? target + SCAN_BYTES : end;
     for (const uint8_t *at = begin; at + 6 <= end; at++) {
         const uint8_t *to = NULL;
         if (*at == 0xe9 || *at == 0xe8 || (*at == 0x0f && (at[1] & 0xf0) == 0x80)) {
@@ -240,10 +307,10 @@ static pool_t *find_pool(const uint8_t *code, const uint8_t *begin, size_t bytes
         const long got = system_call(SYS_mmap, place, POOL_BYTES, PROT_READ | PROT_EXEC,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
         if (got == (long)place) {
-            const uint8_t *const routine = detour_enter;
+            const uint8_t *const routines[ROUTINES] = {detour_enter, detour_enter_loop};
             pool_t *pool = &pools[pool_count++];
-            *pool = (pool_t){.memory = (uint8_t *)place, .used = sizeof routine};
-            return code_write(pool->memory, &routine, sizeof routine) ? pool : NULL;
+            *pool = (pool_t){.memory = (uint8_t *)place, .used = sizeof routines};
+            return code_write(pool->memory, routines, sizeof routines) ? pool : NULL;
         }
         if (got != -1) {
             system_call(SYS_munmap, got, POOL_BYTES); // an old kernel, which chose another place
@@ -267,30 +334,53 @@ static uint8_t *put_relative(uint8_t *at, const uint8_t *real, const void *opcod
     return put(at, &distance, sizeof distance);
 }
 
-// Writes a stub into the pool: it reads the counter, executes the instructions at `moved`, and
-// jumps behind them. Returns it; NULL: it could not be written.
-static const uint8_t *make_stub(pool_t *pool, unsigned length, const uint8_t *moved, unsigned bytes)
+// Writes the call of a routine. `stub` is where `at` will be.
+static uint8_t *put_call(uint8_t *at, const uint8_t *stub, const uint8_t *routine)
 {
     static const uint8_t below_red_zone[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
     static const uint8_t above_red_zone[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
     static const uint8_t call_by[] = {0xff, 0x15};
-    static const uint8_t clear_ecx[] = {0xb9, 0, 0, 0, 0};
+    const uint8_t *const begin = at;
+    at = put(at, below_red_zone, sizeof below_red_zone);
+    at = put_relative(at, stub + (at - begin), call_by, sizeof call_by, routine);
+    return put(at, above_red_zone, sizeof above_red_zone);
+}
+
+// Adds a stub to the pool. Returns it; NULL: it could not be written.
+static const uint8_t *add_stub(pool_t *pool, const uint8_t *code, size_t count)
+{
     const uint8_t *const stub = pool->memory + pool->used;
-    uint8_t code[64];
-    uint8_t *at = put(code, below_red_zone, sizeof below_red_zone);
-    at = put_relative(at, stub + (at - code), call_by, sizeof call_by, pool->memory);
-    at = put(at, above_red_zone, sizeof above_red_zone);
-    if (length == 3) { // rdtscp also reads the number of the processor
-        at = put(at, clear_ecx, sizeof clear_ecx);
-    }
-    at = put(at, moved, bytes);
-    at = put_relative(at, stub + (at - code), jump, sizeof jump, moved + bytes);
-    const size_t count = (size_t)(at - code);
     if (pool->used + count > POOL_BYTES || !code_write(stub, code, count)) {
         return NULL;
     }
     pool->used += count;
     return stub;
+}
+
+// Makes a stub that reads the counter, executes the instructions at `moved`, and jumps behind them.
+static const uint8_t *make_stub(pool_t *pool, unsigned length, const uint8_t *moved, unsigned bytes)
+{
+    static const uint8_t clear_ecx[] = {0xb9, 0, 0, 0, 0};
+    const uint8_t *const stub = pool->memory + pool->used;
+    uint8_t code[64];
+    uint8_t *at = put_call(code, stub, pool->memory);
+    if (length == 3) { // rdtscp also reads the number of the processor
+        at = put(at, clear_ecx, sizeof clear_ecx);
+    }
+    at = put(at, moved, bytes);
+    at = put_relative(at, stub + (at - code), jump, sizeof jump, moved + bytes);
+    return add_stub(pool, code, (size_t)(at - code));
+}
+
+// Returns the index of the program's segment that contains `code`, or segment_count.
+static unsigned find_segment(const uint8_t *code)
+{
+    unsigned segment = 0;
+    while (segment < segment_count &&
+           (code < segments[segment].begin || code + INSTRUCTION_MAX * 2 > segments[segment].end)) {
+        segment++;
+    }
+    return segment;
 }
 
 bool detour_make(const uint8_t *code, unsigned length)
@@ -299,11 +389,7 @@ bool detour_make(const uint8_t *code, unsigned length)
     for (unsigned i = 0; i < site_count && !known; i++) {
         known = sites[i] == code;
     }
-    unsigned segment = 0;
-    while (segment < segment_count &&
-           (code < segments[segment].begin || code + INSTRUCTION_MAX * 2 > segments[segment].end)) {
-        segment++;
-    }
+    const unsigned segment = find_segment(code);
     if (known || segment == segment_count) {
         return false;
     }
@@ -322,4 +408,125 @@ bool detour_make(const uint8_t *code, unsigned length)
         (void)put_relative(replacement, code, jump, sizeof jump, stub);
     }
     return stub != NULL && code_write(code, replacement, length + bytes);
+}
+
+// -- loops
+
+// Returns the length of an instruction of a loop that can be moved; 0: it is another one. Sets
+// *address to the place of a distance to an operand in it; 0: it has none.
+static unsigned loop_length(const uint8_t *code, unsigned *address)
+{
+    const unsigned prefix = (*code & 0xf0) == 0x40 ? 1 : 0;
+    const uint8_t *at = code + prefix;
+    unsigned immediate = 0;
+    *address = 0;
+    switch (*at) {
+    case 0x0f:
+        at++;
+        if ((*at & 0xf6) != 0xb6 && *at != 0x1f) { // movzx, movsx, nop
+            return 0;
+        }
+        break;
+    case 0x38: // cmp
+    case 0x39:
+    case 0x3a:
+    case 0x3b:
+    case 0x84: // test
+    case 0x85:
+    case 0x88: // mov
+    case 0x89:
+    case 0x8a:
+    case 0x8b:
+        break;
+    case 0x80: // arithmetic and cmp
+    case 0x83:
+        immediate = 1;
+        break;
+    case 0x81:
+        immediate = 4;
+        break;
+    case 0xf6: // test
+    case 0xf7:
+        if ((at[1] & 0x38) != 0) {
+            return 0;
+        }
+        immediate = *at == 0xf6 ? 1 : 4;
+        break;
+    case 0xf3:
+        return prefix == 0 && at[1] == 0x90 ? 2 : 0; // pause
+    default:
+        return movable_length(code);
+    }
+    const unsigned before = (unsigned)(at + 1 - code);
+    if ((at[1] & 0xc7) == 0x05) { // relative to the instruction
+        *address = before + 1;
+        return before + 5 + immediate;
+    }
+    return before + operand_length(at + 1) + immediate;
+}
+
+// Copies the instruction at `code` to `at`, which will be at `stub`, so that it does the same there.
+// Returns what follows the copy, and the instruction's length; 0: it cannot be moved.
+static uint8_t *move_one(const uint8_t *code, uint8_t *at, const uint8_t *stub, unsigned *length)
+{
+    const bool is_near = code[0] == 0x0f && (code[1] & 0xf0) == 0x80;
+    int32_t distance = code[1] < 0x80 ? code[1] : code[1] - 0x100;
+    if ((code[0] & 0xf0) == 0x70 || is_near) {
+        const uint8_t opcode[] = {0x0f, (uint8_t)(0x80 | ((is_near ? code[1] : code[0]) & 0xf))};
+        *length = is_near ? 6 : 2;
+        if (is_near) {
+            memcpy(&distance, code + 2, sizeof distance);
+        }
+        return put_relative(at, stub, opcode, sizeof opcode, code + *length + distance);
+    }
+    if (code[0] == 0xeb || code[0] == 0xe9) {
+        *length = code[0] == 0xeb ? 2 : 5;
+        if (code[0] == 0xe9) {
+            memcpy(&distance, code + 1, sizeof distance);
+        }
+        return put_relative(at, stub, jump, sizeof jump, code + *length + distance);
+    }
+    unsigned address = 0;
+    *length = loop_length(code, &address);
+    uint8_t *const end = put(at, code, *length);
+    if (address != 0) {
+        memcpy(&distance, code + address, sizeof distance);
+        distance += (int32_t)(code - stub);
+        memcpy(at + address, &distance, sizeof distance);
+    }
+    return end;
+}
+
+bool detour_make_loop(const uint8_t *code, detour_loop_t *loop)
+{
+    const unsigned segment = find_segment(code);
+    pool_t *const pool =
+        !usable || segment == segment_count ? NULL : find_pool(code, segments[segment].begin, 128);
+    if (pool == NULL) {
+        return false;
+    }
+    const uint8_t *const stub = pool->memory + pool->used;
+    uint8_t copy[128];
+    uint8_t *at = put_call(copy, stub, pool->memory + ROUTINE_BYTES);
+    unsigned bytes = 0;
+    unsigned length = 1;
+    while (bytes < JUMP_BYTES && length != 0) {
+        at = move_one(code + bytes, at, stub + (at - copy), &length);
+        bytes += length;
+    }
+    at = put_relative(at, stub + (at - copy), jump, sizeof jump, code + bytes);
+    bool targeted =
+        is_target(code + 1, code + bytes, segments[segment].begin, segments[segment].end);
+    for (unsigned i = 0; i < pool_count && !targeted; i++) { // jumps that were moved
+        const size_t used = pools[i].used < POOL_BYTES ? pools[i].used + 1 : POOL_BYTES;
+        targeted = is_target(code + 1, code + bytes, pools[i].memory, pools[i].memory + used);
+    }
+    if (length == 0 || targeted || add_stub(pool, copy, (size_t)(at - copy)) == NULL) {
+        return false;
+    }
+    *loop = (detour_loop_t){.length = bytes, .back = (uintptr_t)stub + 11};
+    memcpy(loop->before, code, bytes);
+    memset(loop->after, 0x90, sizeof loop->after);
+    (void)put_relative(loop->after, code, jump, sizeof jump, stub);
+    return true;
 }
