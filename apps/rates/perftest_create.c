@@ -444,4 +444,5 @@ const app_ops_t app_perftest = {
     .carry = perftest_carry,
     .report = &app__perftest_report,
     .print = app__perftest_print,
+    .alone = true,
 };

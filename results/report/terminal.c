@@ -18,6 +18,7 @@
 #define ROOTS_SHOWN_MAX 3u
 #define LINE_WIDTH 100u
 #define NIC_PARTS_MAX 32u
+#define OTHERS_NAMED 3u // entries of other traffic
 
 // Returns why a program failed as a whole; NULL if none did.
 static const char *failure_of(const world_t *world)
@@ -511,6 +512,27 @@ static void print_rows(const app_t *app, size_t number, uint64_t failed, FILE *o
     fputc('\n', out);
 }
 
+// Says which other traffic had a part in the rates and times of the table of application `number`,
+// since the tool that it imitates is usually run alone.
+static void print_others(const world_t *world, size_t number, FILE *out)
+{
+    const size_t others = world->app_count - 1;
+    size_t named = 0;
+    for (size_t i = 0; i < world->app_count && named < OTHERS_NAMED; i++) {
+        if (i != number) {
+            fprintf(out, "%straffic %zu (%s)", named == 0 ? "  beside    " : ", ", i,
+                    world->apps[i]->ops->name);
+            named++;
+        }
+    }
+    if (others > named) {
+        fprintf(out, " and %zu other%s", others - named, sim_plural(others - named));
+    }
+    if (others > 0) {
+        fputs(", which shared the network with this test\n", out);
+    }
+}
+
 static void print_apps(const world_t *world, const results_t *results, FILE *out)
 {
     for (size_t i = 0; i < world->app_count; i++) {
@@ -518,6 +540,9 @@ static void print_apps(const world_t *world, const results_t *results, FILE *out
         if (app->ops->print != NULL) {
             fputc('\n', out);
             app->ops->print(app, write_text, out);
+            if (app->ops->alone) {
+                print_others(world, i, out);
+            }
         }
         if (app->ops->print == NULL || app->ops->prints_rows) {
             print_rows(app, i, results->app_flows[i].failed, out);

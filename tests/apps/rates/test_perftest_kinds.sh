@@ -82,6 +82,20 @@ run --set test=ib_write_lat --set all=on
 "$ROCESIM" compare "$work/r" | grep -qE "^0, perftest: t_typical_min, us +[12]" ||
     fail "compare of -a: latency"
 
+# -- beside other traffic
+
+grep -q "^  beside " "$work/out" && fail "a test of its own shares the network"
+for others in 1 6; do
+    printf 'topology: {star: {hosts: 4}}\ntraffic:\n  - perftest: {}\n' >"$work/two.yaml"
+    for i in $(seq $others); do
+        echo '  - flows: {list: ["host2 host1 1MB 0s"]}' >>"$work/two.yaml"
+    done
+    "$ROCESIM" run "$work/two.yaml" >"$work/out" 2>&1 || fail "beside $others: $(cat "$work/out")"
+    grep -q "^  beside    traffic 1 (flows).*, which shared the network with this test$" "$work/out" ||
+        fail "beside $others: $(tail "$work/out")"
+done
+grep -q "traffic 3 (flows) and 3 others, which" "$work/out" || fail "beside 6: $(grep beside "$work/out")"
+
 # -- refused
 
 # refused TEXT ARGUMENT...
