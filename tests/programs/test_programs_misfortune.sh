@@ -7,7 +7,7 @@
 # of rocesim and of its programs at random times leave nothing either, and the peer of a program that was
 # killed gets an error. Method: misfortune.c meets what its argument names. Not pinned: processes that a
 # program makes by system calls of its own, in a session of their own.
-# Usage: SEED=N tests/programs/test_programs_misfortune.sh repeats the random kills.
+# Usage: SEED=N tests/programs/test_programs_misfortune.sh repeats the random kills (tests/random-kills).
 set -eu
 . tests/script.sh
 
@@ -18,7 +18,7 @@ program=$work/$name
     echo "skipped: a compiler or the library of programs is not there"
     exit 77
 }
-RANDOM=${SEED:=$RANDOM}
+SEED=${SEED:-$RANDOM}
 echo "SEED=$SEED"
 
 # gone WHAT: no process of the test is left, soon. Zombies belong to init.
@@ -110,29 +110,12 @@ for signal in INT TERM KILL; do
         fail "SIG$signal: no results"
 done
 
-# Kills at random times, of rocesim and of programs.
+# Kills at random times, of rocesim, of programs and of their children.
 command -v ib_write_bw >/dev/null || exit $((failures > 0))
 cp "$(command -v ib_write_bw)" "$work/$name-bw"
 bw=$work/$name-bw
-two "$bw -F -n 20000" "$bw -F -n 20000 host0" >"$work/kill.yaml"
-for round in $(seq "$(few 4 2)"); do
-    "$ROCESIM" run "$work/kill.yaml" --programs -o "$work/kill" >"$work/kill.log" 2>&1 &
-    pid=$!
-    sleep "0.$(printf %03d $((RANDOM % 1000)))"
-    who=$((RANDOM % 3))
-    case $who in
-    0) victim=$pid ;;
-    *) victim=$(pgrep -f "^$bw" | sed -n ${who}p) ;;
-    esac
-    [ -z "$victim" ] || kill -KILL "$victim" 2>/dev/null || true
-    status=0
-    wait $pid 2>/dev/null || status=$?
-    program=$bw gone "kill $round (victim $who)"
-    if [ $who != 0 ] && [ $status != 0 ]; then
-        [ $status = 1 ] && grep -q 'killed by signal 9' "$work/kill.log" ||
-            fail "kill $round: status $status: $(cat "$work/kill.log")"
-    fi
-done
+echo "again: tests/random-kills $ROCESIM $SEED"
+within 200 tests/random-kills "$ROCESIM" "$SEED" "$(few 6 3)" || fail "a run that was killed did not end well"
 
 # The peer of a program that is killed sees what it would see on a network.
 printf '%s\n' "host0 $bw -F &" 'run 1ms' "host1 $bw -F host0 &" 'run 100us' 'kill host0-0 KILL' |
