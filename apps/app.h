@@ -120,7 +120,7 @@ typedef struct app_ops {
     const sim_report_table_t *report;
     // Prints a table for the terminal in the style of the tool that it imitates; NULL: no table.
     void (*print)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
-    bool alone;       // that tool is usually run alone, so the terminal names other traffic below it
+    bool alone;       // that tool usually runs alone, so the terminal names other traffic below it
     bool prints_rows; // the shown rows of `report` stand on the terminal, too, below that table
     // Writes a line that begins with "warning: " for each problem that did not end the run. Called
     // after the run. NULL: no warnings.

@@ -465,7 +465,7 @@ static unsigned loop_length(const uint8_t *code, unsigned *address)
     return before + operand_length(at + 1) + immediate;
 }
 
-// Copies the instruction at `code` to `at`, which will be at `stub`, so that it does the same there.
+// Copies the instruction at `code` to `at`, which will be at `stub`, and means the same there.
 // Returns what follows the copy, and the instruction's length; 0: it cannot be moved.
 static uint8_t *move_one(const uint8_t *code, uint8_t *at, const uint8_t *stub, unsigned *length)
 {
