@@ -150,10 +150,20 @@ uint64_t app_programs_compute_permille(const char *text)
 
 // -- words of a command
 
-// Splits a command into words: blanks separate them, quotes and backslashes keep blanks. Returns
-// false if a quote is not closed. Ends with NULL; free each word and the array.
-static bool split(const char *command, char ***words)
+// Returns whether a word without quotes is something that only a shell understands: `|`, `&&`, `;`,
+// `>file` or `2>&1`. No such word is meant as an argument.
+static bool is_for_shell(const char *word)
 {
+    const size_t digits = strspn(word, "0123456789");
+    return strchr("|&;", word[0]) != NULL || word[digits] == '<' || word[digits] == '>';
+}
+
+// Splits a command into words: blanks separate them, quotes and backslashes keep blanks. Returns
+// what is wrong with it, or NULL. Ends with NULL; free each word and the array.
+static const char *split(const char *command, char ***words)
+{
+    const char *wrong = NULL;
+    bool plain = true;
     size_t count = 0;
     size_t capacity = 0;
     char **list = NULL;
@@ -166,8 +176,13 @@ static bool split(const char *command, char ***words)
             if (inside) {
                 word[length] = '\0';
                 SIM_APPEND(list, count, capacity, sim_strdup(word));
+                if (plain && is_for_shell(word)) {
+                    wrong = "no shell reads it, expected quotes around |, &, ;, < and >, or sh -c "
+                            "'...'";
+                }
             }
             inside = false;
+            plain = true;
             length = 0;
             if (*at == '\0') {
                 break;
@@ -175,6 +190,7 @@ static bool split(const char *command, char ***words)
             continue;
         }
         inside = true;
+        plain = plain && strchr("\\'\"", *at) == NULL;
         if (*at == quote) {
             quote = '\0';
         } else if (quote == '\0' && (*at == '\'' || *at == '"')) {
@@ -188,7 +204,7 @@ static bool split(const char *command, char ***words)
     sim_free(word);
     SIM_APPEND(list, count, capacity, NULL);
     *words = list;
-    return quote == '\0' && list[0] != NULL;
+    return quote != '\0' ? "a quote is not closed" : list[0] == NULL ? "it is empty" : wrong;
 }
 
 static void free_words(char **words)
@@ -409,10 +425,10 @@ static sim_err_t program_create(const app_context_t *context, const void *config
     sim_err_t error = refuse(context, config, message);
     app_hosts_t hosts = {0};
     char **words = NULL;
-    if (error == SIM_OK && !split(config->command, &words)) {
-        error = sim_fail_about(message, SIM_ERR_INVALID, "command",
-                               ": \"%s\" is no command: it is empty, or a quote is not closed",
-                               config->command);
+    const char *const wrong = error == SIM_OK ? split(config->command, &words) : NULL;
+    if (wrong != NULL) {
+        error = sim_fail_about(message, SIM_ERR_INVALID, "command", ": \"%s\" is no command: %s",
+                               config->command, wrong);
     }
     if (error == SIM_OK) {
         error = context->hosts(config->host, &hosts, message, context->ctx);

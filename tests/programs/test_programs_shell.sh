@@ -116,6 +116,8 @@ refused 'neither a command nor a host' '' '# comment' 'xyzzy &'
 refused 'a command behind the host' host0
 refused 'a command behind the host' 'host0 &'
 refused 'quote is not closed' "host0 echo 'a"
+refused 'no shell reads it' 'host0 ls / | wc'
+refused 'no shell reads it' 'host0 true 2>err'
 refused 'run: ' 'run soon'
 refused 'nothing behind exit' 'exit now'
 refused 'a program as .jobs. names it' 'kill host0-0'
