@@ -36,8 +36,8 @@ typedef struct net_scale_up_config {
     uint64_t rate_bps;      // of an accelerator in one direction, all links; SIM_AUTO: by protocol
     sim_time_t delay_ps;    // of a hop: link, and the way through the node behind it
     sim_time_t memory_ps;   // between a program and the links of its accelerator
-    uint64_t packet_bytes;  // payload of a packet
-    uint64_t train_bytes;   // payload of a train; SIM_AUTO: 16 packets
+    uint64_t packet_bytes;  // payload of a packet; SIM_AUTO: by protocol
+    uint64_t train_bytes;   // payload of a train; SIM_AUTO: 4 KiB, less with few credits
     uint64_t credit_bytes;  // room for each virtual channel behind a link
     sim_ratio_t error_rate; // share of packets that a link repeats
     sim_time_t retry_ps;    // until a port repeats them; SIM_AUTO: twice delay_ps
@@ -57,6 +57,7 @@ uint64_t net_scale_up_wire_bytes(const net_scale_up_config_t *config, uint64_t b
 // Return the values of attributes that are left open.
 uint64_t net_scale_up_switches(const net_scale_up_config_t *config);
 uint64_t net_scale_up_rate_bps(const net_scale_up_config_t *config);
+uint64_t net_scale_up_packet_bytes(const net_scale_up_config_t *config);
 uint64_t net_scale_up_train_bytes(const net_scale_up_config_t *config);
 // Returns the rate of long messages between two accelerators, payload alone.
 uint64_t net_scale_up_payload_bps(const net_scale_up_config_t *config);

@@ -153,6 +153,9 @@ static void set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
     if (port->layered) {
         net__layer_link_changed(port);
     }
+    if (!down && port->line->config->flits) {
+        net_port_wake(port); // a link of accelerators kept what waited for it
+    }
 }
 
 static void ports_change(sim_node_t *sim_node, sim_timer_t *timer)

@@ -12,10 +12,10 @@ typedef struct accelerator {
     net__flit_node_t base; // first
     net_node_t *host;
     uint32_t number;
-    // By port, and for any port: the stream that has sent last, behind which the round begins.
-    // NULL: nothing to send.
+    // By port and for any port, without and with a pace: the stream of this round that has sent
+    // last, behind which the round begins. NULL: nothing to send.
     net_stream_t **latest;
-    bool any_first;       // messages for any port are next
+    uint8_t turn;         // kind of the round that has sent last
     sim_timer_t timer;    // of messages with a pace
     sim_time_t paced_ps;  // when the next of them may be sent
     uint64_t loads_bytes; // asked for and not here
@@ -30,10 +30,36 @@ static accelerator_t *accelerator_of(net__flit_node_t *node)
 
 // -- rounds: streams take turns, and each port takes the next train
 
-// Returns the latest stream of the round of a port, or of those that may take any.
-static net_stream_t **round_of(const accelerator_t *accelerator, uint32_t port)
+// The rounds of a port take turns: those of its own streams, and of streams that take any port.
+enum { ROUND_OWN, ROUND_OWN_PACED, ROUND_ANY, ROUND_ANY_PACED, ROUND_COUNT };
+
+// Returns the latest stream of a round of a port.
+static net_stream_t **round_at(const accelerator_t *accelerator, uint32_t port, uint32_t round)
 {
-    return &accelerator->latest[SIM_MIN(port, accelerator->base.node.port_count)];
+    const uint32_t place = round < ROUND_ANY ? port : accelerator->base.node.port_count;
+    return &accelerator->latest[2 * place + round % 2];
+}
+
+// Returns which round a stream belongs to.
+static uint32_t round_of(const net_stream_t *stream)
+{
+    const uint32_t first = stream->port == NET_NO_PORT ? ROUND_ANY : ROUND_OWN;
+    return first + (stream->pace_bps != 0 ? 1 : 0);
+}
+
+// Returns the latest stream of a stream's round.
+static net_stream_t **latest_of(const accelerator_t *accelerator, const net_stream_t *stream)
+{
+    return round_at(accelerator, stream->port, round_of(stream));
+}
+
+static bool has_streams(const accelerator_t *accelerator, uint32_t port)
+{
+    bool has = false;
+    for (uint32_t round = 0; round < ROUND_COUNT; round++) {
+        has = has || *round_at(accelerator, port, round) != NULL;
+    }
+    return has;
 }
 
 // Returns the bytes of the next train of a stream.
@@ -45,12 +71,9 @@ static uint32_t next_bytes(const net__flit_node_t *node, const net_stream_t *str
 // Returns whether the next train of a stream may be sent or asked for now.
 static bool may_go(const accelerator_t *accelerator, const net_stream_t *stream)
 {
-    if (stream->kind == NET_PUT_LOAD) {
-        return accelerator->loads_bytes == 0 ||
-               accelerator->loads_bytes + next_bytes(&accelerator->base, stream) <=
-                   accelerator->base.config->loads_bytes;
-    }
-    return stream->pace_bps == 0 || accelerator->paced_ps <= accelerator->base.node.sim.now_ps;
+    return stream->kind != NET_PUT_LOAD || accelerator->loads_bytes == 0 ||
+           accelerator->loads_bytes + next_bytes(&accelerator->base, stream) <=
+               accelerator->base.config->loads_bytes;
 }
 
 // Returns the stream of a round whose turn it is; NULL: none may send.
@@ -63,17 +86,24 @@ static net_stream_t *next_of(const accelerator_t *accelerator, net_stream_t *lat
     return stream;
 }
 
-// Returns the stream that a port serves next: those for this port and those for any take turns.
-static net_stream_t *next_stream(accelerator_t *accelerator, const net_port_t *port)
+// Returns the stream that a port serves next. Streams with a pace wait together, so that nobody
+// looks at each of them.
+static net_stream_t *next_stream(const accelerator_t *accelerator, const net_port_t *port)
 {
-    net_stream_t *const own = next_of(accelerator, *round_of(accelerator, port->index));
-    net_stream_t *const any = next_of(accelerator, *round_of(accelerator, NET_NO_PORT));
-    return own == NULL || (any != NULL && accelerator->any_first) ? any : own;
+    const bool paced = accelerator->paced_ps > accelerator->base.node.sim.now_ps;
+    net_stream_t *stream = NULL;
+    for (uint32_t i = 1; i <= ROUND_COUNT && stream == NULL; i++) {
+        const uint32_t round = (accelerator->turn + i) % ROUND_COUNT;
+        if (round % 2 == 0 || !paced) {
+            stream = next_of(accelerator, *round_at(accelerator, port->index, round));
+        }
+    }
+    return stream;
 }
 
 static void enter(accelerator_t *accelerator, net_stream_t *stream)
 {
-    net_stream_t **const latest = round_of(accelerator, stream->port);
+    net_stream_t **const latest = latest_of(accelerator, stream);
     stream->next = *latest == NULL ? stream : (*latest)->next;
     if (*latest != NULL) {
         (*latest)->next = stream;
@@ -83,7 +113,7 @@ static void enter(accelerator_t *accelerator, net_stream_t *stream)
 
 static void leave(accelerator_t *accelerator, net_stream_t *stream)
 {
-    net_stream_t **const latest = round_of(accelerator, stream->port);
+    net_stream_t **const latest = latest_of(accelerator, stream);
     net_stream_t *before = *latest;
     while (before->next != stream) {
         before = before->next;
@@ -158,10 +188,10 @@ static void send_next(accelerator_t *accelerator, net_port_t *port, net_stream_t
         pace(accelerator, stream, bytes);
     }
     accelerator->loads_bytes += load ? bytes : 0;
-    accelerator->any_first = stream->port != NET_NO_PORT;
+    accelerator->turn = (uint8_t)round_of(stream);
     stream->left_bytes -= bytes;
     if (stream->left_bytes > 0 && put->group == NULL) {
-        *round_of(accelerator, stream->port) = stream;
+        *latest_of(accelerator, stream) = stream;
     } else if (stream->left_bytes > 0) {
         leave(accelerator, stream);
         stream->port = (uint16_t)((stream->port + 1u) % node->node.port_count);
@@ -200,8 +230,7 @@ static void serve(net__flit_node_t *node, net_port_t *port)
         }
     }
     busy = busy || net__flit_send_queued(node, port, &sent);
-    if (busy && (port->waiting != 0 || *round_of(accelerator, port->index) != NULL ||
-                 *round_of(accelerator, NET_NO_PORT) != NULL)) {
+    if (busy && (port->waiting != 0 || has_streams(accelerator, port->index))) {
         net_port_wake(port);
     }
 }
@@ -274,7 +303,9 @@ static void built(net__flit_node_t *node)
                                               host->port_count + accelerator->number, delay_ps);
     host->accelerators->to_accelerator[accelerator->number] =
         sim_channel_create(sim, &host->sim, &node->node.sim, 2 * node->node.port_count, delay_ps);
-    accelerator->latest = sim_alloc_array(node->node.port_count + 1, sizeof(*accelerator->latest));
+    accelerator->latest =
+        sim_alloc_array(2 * (node->node.port_count + 1), sizeof(*accelerator->latest));
+    accelerator->turn = ROUND_COUNT - 1;
 }
 
 static void fini(net__flit_node_t *node)

@@ -9,7 +9,7 @@
 typedef struct protocol {
     uint64_t rate_bps;     // of an accelerator in one direction
     uint64_t switches;     // that an accelerator is linked to
-    uint32_t packet_bytes; // payload of the largest packet
+    uint32_t packet_bytes; // payload of a packet
     uint32_t header_bytes; // of each packet on the link
     uint32_t grain_bytes;  // in which payload is sent
     sim_ratio_t framing;   // bytes on the link for a byte of packets
@@ -17,9 +17,9 @@ typedef struct protocol {
 
 static const protocol_t protocols[NET_SCALE_UP_PROTOCOLS] = {
     [NET_SCALE_UP_NVLINK] = {.rate_bps = UINT64_C(3600000000000),
-                             .switches = 4,
-                             .packet_bytes = 256,
-                             .header_bytes = 16,
+                             .switches = 18,
+                             .packet_bytes = 128,
+                             .header_bytes = 32,
                              .grain_bytes = 16,
                              .framing = {1, 1}},
     [NET_SCALE_UP_UALINK] = {.rate_bps = UINT64_C(3200000000000),
@@ -30,7 +30,7 @@ static const protocol_t protocols[NET_SCALE_UP_PROTOCOLS] = {
                              .framing = {640, 628}},
     [NET_SCALE_UP_SUE] = {.rate_bps = UINT64_C(6400000000000),
                           .switches = 8,
-                          .packet_bytes = 4096,
+                          .packet_bytes = 256,
                           .header_bytes = 44,
                           .grain_bytes = 1,
                           .framing = {1, 1}},
@@ -53,7 +53,7 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("scale-up.switches", COUNT, net_scale_up_config_t, switches,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "64",
              .help = "number of scale-up switches of each host, each linked to all its "
-                     "accelerators; auto: 4 for nvlink and ualink, 8 for sue"),
+                     "accelerators; auto: 18 for nvlink, 4 for ualink, 8 for sue"),
     SIM_ATTR("scale-up.rate", RATE, net_scale_up_config_t, rate_bps,
              .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps",
              .help = "rate of an accelerator's links to all scale-up switches together, in one "
@@ -68,13 +68,14 @@ static const sim_attr_t attrs[] = {
              .help = "time between a program and the scale-up links of its accelerator, in each "
                      "direction"),
     SIM_ATTR("scale-up.packet", BYTES, net_scale_up_config_t, packet_bytes,
-             .default_text = "256", .min_text = "16", .max_text = "4096",
-             .help = "payload of a packet between accelerators; 256: the largest "
-                     "request of NVLink and UALink, which SUE aggregates to, too"),
+             .auto_ok = true, .default_text = "auto", .min_text = "16", .max_text = "4096",
+             .help = "payload of a packet between accelerators; auto: 128 for nvlink, the most "
+                     "that a store of a GPU's threads has (copy engines: 256); 256 for ualink, the "
+                     "largest request, and for sue"),
     SIM_ATTR("scale-up.train", BYTES, net_scale_up_config_t, train_bytes,
              .auto_ok = true, .default_text = "auto", .min_text = "16", .max_text = "32KiB",
              .help = "payload of consecutive packets of one message that are simulated as one; "
-                     "auto: 16 packets, or less where credits are few"),
+                     "auto: 4 KiB, or less where credits are few"),
     SIM_ATTR("scale-up.credits", BYTES, net_scale_up_config_t, credit_bytes,
              .default_text = "64KiB", .min_text = "64", .max_text = "1GiB",
              .help = "room for packets of each virtual channel behind each scale-up link, for "
@@ -105,15 +106,22 @@ static const protocol_t *protocol_of(const net_scale_up_config_t *config)
     return &protocols[config->protocol];
 }
 
+uint64_t net_scale_up_packet_bytes(const net_scale_up_config_t *config)
+{
+    return config->packet_bytes == SIM_AUTO ? protocol_of(config)->packet_bytes
+                                            : config->packet_bytes;
+}
+
 uint64_t net_scale_up_wire_bytes(const net_scale_up_config_t *config, uint64_t bytes)
 {
     const protocol_t *const protocol = protocol_of(config);
-    const uint64_t full = bytes / config->packet_bytes;
-    const uint64_t rest = bytes % config->packet_bytes;
+    const uint64_t packet_bytes = net_scale_up_packet_bytes(config);
+    const uint64_t full = bytes / packet_bytes;
+    const uint64_t rest = bytes % packet_bytes;
     const uint64_t grain = protocol->grain_bytes;
     const uint64_t packets = full + (rest != 0 || bytes == 0);
     const uint64_t sum = packets * protocol->header_bytes +
-                         full * ((config->packet_bytes + grain - 1) / grain * grain) +
+                         full * ((packet_bytes + grain - 1) / grain * grain) +
                          (rest + grain - 1) / grain * grain;
     return (sum * protocol->framing.num + protocol->framing.den - 1) / protocol->framing.den;
 }
@@ -133,7 +141,7 @@ uint64_t net_scale_up_train_bytes(const net_scale_up_config_t *config)
     if (config->train_bytes != SIM_AUTO) {
         return config->train_bytes;
     }
-    const uint64_t packet_bytes = config->packet_bytes;
+    const uint64_t packet_bytes = net_scale_up_packet_bytes(config);
     const uint64_t fit = config->credit_bytes / 4 / net_scale_up_wire_bytes(config, packet_bytes);
     const uint64_t most = SIM_MAX(4096 / packet_bytes, 1);
     return packet_bytes * SIM_MAX(SIM_MIN(fit, most), 1);

@@ -122,7 +122,7 @@ uint32_t net__train_bytes(const net__flit_node_t *node, uint32_t payload_bytes,
     if (wanted_bytes == 0) {
         return (uint32_t)net_scale_up_wire_bytes(node->config, payload_bytes);
     }
-    const uint64_t packet_bytes = node->config->packet_bytes;
+    const uint64_t packet_bytes = net_scale_up_packet_bytes(node->config);
     const uint64_t requests = (wanted_bytes + packet_bytes - 1) / packet_bytes;
     return (uint32_t)(requests * net_scale_up_wire_bytes(node->config, 0));
 }
@@ -305,7 +305,8 @@ void net__flit_node_init(net_t *net, net__flit_node_t *node, const net__flit_ops
     const uint64_t most_bytes = net_scale_up_wire_bytes(config, train_bytes);
     node->ops = ops;
     node->config = config;
-    node->packet_bytes = (uint32_t)net_scale_up_wire_bytes(config, config->packet_bytes);
+    node->packet_bytes =
+        (uint32_t)net_scale_up_wire_bytes(config, net_scale_up_packet_bytes(config));
     node->train_bytes = (uint32_t)train_bytes;
     node->retry_ps = config->retry_ps == SIM_AUTO ? 2 * config->delay_ps : config->retry_ps;
     node->credit_step_bytes = SIM_MIN(config->credit_bytes / 8, config->credit_bytes - most_bytes);

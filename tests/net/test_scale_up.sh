@@ -13,7 +13,7 @@ start_forks
 
 cat >"$work/s.yaml" <<'YAML'
 topology: {star: {hosts: 1, nics-per-host: 8, rate: 400Gbps}}
-scale-up: {model: packets}
+scale-up: {model: packets, switches: 4}
 traffic:
   - accelerators: {pattern: pair, bytes: 1MiB, messages: 10}
 YAML
@@ -33,19 +33,19 @@ near() {
 }
 calculate() { awk "BEGIN { printf \"%.9f\", $1 }"; }
 
-# A packet of NVLink is 16 flits of data and one of header: 272 bytes. Each of 4 links has 112.5 GB/s.
-idle=$(calculate '2 * (0.2 + 0.3) + 272 / 112.5e3')
+# A packet of NVLink is 8 flits of data and two of header: 160 bytes. Each of 4 links has 112.5 GB/s.
+idle=$(calculate '2 * (0.2 + 0.3) + 160 / 112.5e3')
 run
-long=$(calculate "$idle + 640 * 16 * 272 / 112.5e3")
+long=$(calculate "$idle + 640 * 32 * 160 / 112.5e3")
 near "10 MiB to one accelerator" "$(value time_us)" "$long" 1e-5
-run --set $t.messages=1 --set $t.bytes=256
-near "one packet" "$(value time_us)" "$(calculate "$idle + 272 / 112.5e3")" 1e-5
+run --set $t.messages=1 --set $t.bytes=128
+near "one packet" "$(value time_us)" "$(calculate "$idle + 160 / 112.5e3")" 1e-5
 run --set $t.messages=1 --set $t.bytes=20
-near "20 bytes" "$(value time_us)" "$(calculate '1 + 2 * 48 / 112.5e3')" 1e-5
-run --set $t.operation=load --set $t.messages=1 --set $t.bytes=256
-near "a load" "$(value time_us)" "$(calculate '1.4 + (2 * 16 + 2 * 272) / 112.5e3')" 1e-5
+near "20 bytes" "$(value time_us)" "$(calculate '1 + 2 * 64 / 112.5e3')" 1e-5
+run --set $t.operation=load --set $t.messages=1 --set $t.bytes=128
+near "a load" "$(value time_us)" "$(calculate '1.4 + (2 * 32 + 2 * 160) / 112.5e3')" 1e-5
 run --set $t.operation=load
-near "loads" "$(value gbytes_per_s)" "$(calculate '450 * 16 / 17')" 0.06
+near "loads" "$(value gbytes_per_s)" "$(calculate '450 * 8 / 10')" 0.06
 run --set $t.pattern=ring
 near "a ring" "$(value time_us)" "$long" 1e-5
 
@@ -54,19 +54,19 @@ grep -q '"8 accelerators are nodes of the network\."' "$work/out/summary.json" |
 
 # Senders share the receiver's side.
 run --set $t.pattern=incast
-near "incast" "$(value time_us)" "$(calculate "$idle + 7 * 640 * 16 * 272 / 112.5e3")" 0.001
+near "incast" "$(value time_us)" "$(calculate "$idle + 7 * 640 * 32 * 160 / 112.5e3")" 0.001
 run --set $t.pattern=scatter
-near "scatter" "$(value time_us)" "$(calculate "$idle + 7 * 640 * 16 * 272 / 112.5e3")" 0.001
+near "scatter" "$(value time_us)" "$(calculate "$idle + 7 * 640 * 32 * 160 / 112.5e3")" 0.001
 run --set $t.pattern=all-to-all
-near "all-to-all" "$(value time_us)" "$(calculate "$idle + 7 * 640 * 16 * 272 / 112.5e3")" 0.12
+near "all-to-all" "$(value time_us)" "$(calculate "$idle + 7 * 640 * 32 * 160 / 112.5e3")" 0.12
 
 # Credits: a link sends as many bytes in a round trip as there is room behind it.
 for kib in 8 16 32; do
-    for train in 256 1024; do
+    for train in 128 1024; do
         run --set scale-up.credits=${kib}KiB --set scale-up.train=$train --set $t.messages=20
         near "credits $kib KiB, trains of $train" \
             "$(calculate "20 * 1048576 / ($(value time_us) - 1) / 1e3")" \
-            "$(calculate "4 * $kib * 1024 / (400 + 272 / 112.5) * 16 / 17")" 0.16
+            "$(calculate "4 * $kib * 1024 / (400 + 160 / 112.5) * 8 / 10")" 0.16
     done
 done
 [ "$(value waits)" -gt 0 ] || fail "no port waited for credits"
@@ -75,19 +75,19 @@ done
 many="--set $t.messages=200 --set scale-up.credits=4MiB"
 run --set scale-up.error-rate=0.001 $many --set scale-up.switches=1
 near "0.1 % of packets damaged" "$(calculate "200 * 1048576 / $(value time_us) / 1e3")" \
-    "$(calculate '450 * 16 / 17 / (1 + 0.001 * (1 + 400 / (272 / 450)))')" 0.05
+    "$(calculate '450 * 8 / 10 / (1 + 0.001 * (1 + 400 / (160 / 450)))')" 0.05
 run --set scale-up.error-rate=0.001 --set scale-up.retry-delay=0s $many
 near "repetitions at once" "$(calculate "200 * 1048576 / $(value time_us) / 1e3")" \
-    "$(calculate '450 * 16 / 17 / 1.001')" 0.01
+    "$(calculate '450 * 8 / 10 / 1.001')" 0.01
 
 # UALink and SUE: shares of the peak.
 run --set scale-up.protocol=ualink --set $t.messages=200
 near "UALink's share of the peak" "$(calculate "$(value gbytes_per_s) / 400")" 0.93 0.01
-run --set scale-up.protocol=sue --set $t.messages=200
+run --set scale-up.protocol=sue --set scale-up.switches=8 --set $t.messages=200
 near "SUE's share" "$(calculate "$(value gbytes_per_s) / 800")" "$(calculate '256 / 300')" 0.01
 
 # Trains and single packets.
-run --set $t.pattern=incast --set scale-up.train=256 --set $t.messages=2
+run --set $t.pattern=incast --set scale-up.train=128 --set $t.messages=2
 single=$(value time_us)
 run --set $t.pattern=incast --set $t.messages=2
 near "incast with trains" "$(value time_us)" "$single" 0.001
@@ -96,18 +96,19 @@ near "incast with trains" "$(value time_us)" "$single" 0.001
 ring="kind: all-reduce, bytes: 16MiB, algorithm: ring, protocol: plain, channels: 1"
 collective="{collective: {$ring}}"
 run --set "traffic[0]=$collective"
-near "ring all-reduce" "$(value mean_us)" "$(calculate "14 * ($idle + 128 * 16 * 272 / 112.5e3)")" 1e-4
+near "ring all-reduce" "$(value mean_us)" "$(calculate "14 * ($idle + 128 * 32 * 160 / 112.5e3)")" 1e-4
 
 # Reductions in switches: the pace of GPUs as with the formula, or the unit of the switch.
 nvls="{collective: {kind: all-reduce, bytes: 64MiB, algorithm: nvls, flows-max: 0}}"
 run --set "traffic[0]=$nvls" --set scale-up.model=formula
 formula=$(value mean_us)
-run --set "traffic[0]=$nvls"
+run --set "traffic[0]=$nvls" --set scale-up.switches=18
 near "NVLS, beside the formula" "$(value mean_us)" "$formula" 0.07
 run --set "traffic[0]=$nvls" --set scale-up.reduce-rate=500Gbps
 near "NVLS, by the units of 4 switches" "$(value mean_us)" "$(calculate '7 * 67108864 / 250e3')" 0.03
-run --set "traffic[0]={collective: {kind: all-gather, bytes: 64MiB, algorithm: nvls, flows-max: 0}}"
-near "NVLS spreads" "$(value mean_us)" "$(calculate '7 / 8 * 67108864 / 450e3 * 17 / 16')" 0.12
+run --set "traffic[0]={collective: {kind: all-gather, bytes: 64MiB, algorithm: nvls, flows-max: 0}}" \
+    --set scale-up.switches=18
+near "NVLS spreads" "$(value mean_us)" "$(calculate '7 / 8 * 67108864 / 450e3 * 10 / 8')" 0.12
 
 # Threads.
 for options in "$t.pattern=all-to-all" "$t.operation=load" scale-up.error-rate=0.01 \

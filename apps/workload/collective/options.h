@@ -103,7 +103,8 @@ typedef struct app__coll_options {
     SIM_ATTR(prefix ".nvls-rate", RATE, type, member.nvls_bps,                                     \
              .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps", .auto_ok = true, \
              .help = "rate at which a GPU's messages pass the reducing NVSwitch; auto: 0.58 of "   \
-                     "local-rate, which is NCCL's constant for an H100"),                          \
+                     "local-rate, which is NCCL's constant for an H100; from 7200Gbps on 0.49, "   \
+                     "which is that for a B200"),                                                  \
     SIM_ATTR(prefix ".per-node", COUNT, type, member.per_node,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,         \
              .help = "number of ranks of a host, which share its NICs in turn; auto: one for "     \

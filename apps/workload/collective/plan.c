@@ -17,10 +17,17 @@
 #define NVLS_STEP (128 * KIB) // NCCL: nvlsChunkSize; half of it for a tree of so many nodes
 #define NVLS_NODES 4u
 #define NVLS_CHANNELS 16u // NCCL: of an H100, at most
+// NCCL: of a B200, within one NVLink domain and beyond it
+#define NVLS_CHANNELS_BLACKWELL 24u
+#define NVLS_CHANNELS_BLACKWELL_FAR 32u
 // NCCL: 18 links of 20.6 GB/s; NVLS reaches 0.85 x 5/6 of them, beside 450 GB/s of the wire
 #define NVLS_SHARE (18 * 20.6 / 450 * 0.85 * 5 / 6)
 // A reduce-scatter or an all-gather uses one direction of the links only.
 #define NVLS_HALF_SHARE (18 * 20.6 / 450 * 0.85)
+// A Blackwell GPU's share to that of an H100, by NCCL 2.27's efficiency and bandwidth of a link.
+// A local-rate from BLACKWELL_BPS on is taken for that of such a GPU.
+#define NVLS_BLACKWELL (0.74 / 0.85 * (40.1 / 900) / (20.6 / 450))
+#define BLACKWELL_BPS UINT64_C(7200000000000)
 #define BUFFER_STEPS 8u                       // NCCL: steps of a channel's buffer
 #define SLICES_MAX (APP__COLL_WINDOW_MAX - 1) // of a chunk: the buffer has room for one more
 
@@ -277,16 +284,30 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     }
 }
 
+static bool is_blackwell(const app__collectives_t *all)
+{
+    return all->workload->options.local_bps >= BLACKWELL_BPS;
+}
+
+// Returns the largest number of channels that NCCL uses for NVLS.
+static uint32_t nvls_channels(const app__collectives_t *all, const app__layout_t *layout)
+{
+    return !is_blackwell(all)  ? NVLS_CHANNELS
+           : layout->nodes > 1 ? NVLS_CHANNELS_BLACKWELL_FAR
+                               : NVLS_CHANNELS_BLACKWELL;
+}
+
 // Returns the rate of the plan's messages within a host. The NVSwitch reduces a rank's own shard,
 // too, and returns it, so that messages to the other ranks have less than nvls-rate.
 static uint64_t local_bps(const app__collectives_t *all, const app__program_t *program)
 {
     const uint64_t link_bps = all->workload->options.local_bps;
     const bool both = program->kind == APP__COLL_ALL_REDUCE;
-    const uint64_t nvls_bps =
-        all->options.nvls_bps == SIM_AUTO
-            ? (uint64_t)((double)link_bps * (both ? NVLS_SHARE : NVLS_HALF_SHARE))
-            : all->options.nvls_bps;
+    const double share =
+        (both ? NVLS_SHARE : NVLS_HALF_SHARE) * (is_blackwell(all) ? NVLS_BLACKWELL : 1);
+    const uint64_t nvls_bps = all->options.nvls_bps == SIM_AUTO
+                                  ? (uint64_t)((double)link_bps * share)
+                                  : all->options.nvls_bps;
     const uint32_t size = program->layout->per_node;
     if (!reduces_in_switch(program->algorithm)) {
         return link_bps;
@@ -366,9 +387,8 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
     } else {
         choose(all, plan);
     }
-    if (reduces_in_switch(program->algorithm) && options->channels == SIM_AUTO &&
-        program->channels > NVLS_CHANNELS) {
-        program->channels = NVLS_CHANNELS;
+    if (reduces_in_switch(program->algorithm) && options->channels == SIM_AUTO) {
+        program->channels = SIM_MIN(program->channels, nvls_channels(all, layout));
     }
     plan->local_bps = local_bps(all, program);
     program->step_chunks = 1;
