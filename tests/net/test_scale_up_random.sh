@@ -49,6 +49,15 @@ grep -q 'scale-up.credits=' "$work/log" || fail "no remedy: $(cat "$work/log")"
 rocesim run "$work/small.yaml" --set scale-up.error-rate=0.01 -o "$work/out" >"$work/log" 2>&1
 rocesim explain "$work/out" >"$work/log" 2>&1
 grep -q 'damaged packets again, which cost it' "$work/log" || fail "retries: $(cat "$work/log")"
+rocesim run "$work/small.yaml" --set 'traffic[0].accelerators.pattern=incast' \
+    --set 'traffic[0].accelerators.bytes=1MiB' -o "$work/out" >"$work/log" 2>&1
+rocesim explain "$work/out" >"$work/log" 2>&1
+grep -q 'main cause: several accelerators send to host0-gpu0' "$work/log" ||
+    fail "an incast: $(cat "$work/log")"
+# A link that comes up again serves what waits for it at once, not when routes have changed.
+rocesim run "$work/small.yaml" -o "$work/out" \
+    --set 'faults=[{part: host0-gpu1--host0-switch1, kind: down, at: 0s, until: 200us}]' >"$work/log" 2>&1
+grep -q 'done at 2[0-9][0-9]\.[0-9]* us' "$work/log" || fail "a link that comes up: $(cat "$work/log")"
 # Series of these ports are counters of the timeline.
 rocesim run "$work/small.yaml" --set scale-up.credits=8KiB -o "$work/out" \
     --set 'observe=[{series: "port[host0-gpu0->*].credit_wait_ps", every: 1us}]' >"$work/log" 2>&1 &&

@@ -13,6 +13,8 @@
 #define WAIT_LEAST 0.05  // share of the run that a port waits for credits, from which it is named
 #define RETRY_LEAST 1e-3 // share of the run that a link loses to retries, likewise
 #define LINE_ENOUGH 1.25 // credits to the bytes of a round trip, from which more do not help
+#define SHARED_LEAST 0.5 // use of an accelerator's links as it receives, from which it is named
+#define SHARED_MORE 1.5  // this use to the mean of all accelerators, likewise
 
 // The ports with a count, and the one with the largest.
 typedef struct counted {
@@ -34,30 +36,112 @@ static char *others(const counted_t *counted)
                               : sim_strdup("");
 }
 
+// Returns the bytes that a link can send in a round trip.
+static uint64_t round_bytes_of(const explain_t *explain, uint32_t uid)
+{
+    const uint64_t rate_bps = explain->ports[uid].port->line->rate_bps;
+    const double round_s = 2 * (double)explain->scenario->scale_up.delay_ps / 1e12;
+    return (uint64_t)((double)rate_bps / 8 * round_s);
+}
+
+// Returns whether the credits of a link are enough for its full rate.
+static bool has_credits(const explain_t *explain, uint32_t uid)
+{
+    const net_scale_up_config_t *const config = &explain->scenario->scale_up;
+    return (double)config->credit_bytes >= LINE_ENOUGH * (double)round_bytes_of(explain, uid) +
+                                               (double)net_scale_up_packet_bytes(config);
+}
+
+// Returns the mean use of the links by which an accelerator receives.
+static double receiving_use(const explain_t *explain, const net_node_t *accelerator)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < accelerator->port_count; i++) {
+        sum += explain->ports[accelerator->ports[i].peer->uid].utilisation;
+    }
+    return sum / accelerator->port_count;
+}
+
+// Returns the accelerator that receives most, if its links are much fuller than those of the
+// others. NULL: there is none.
+static const net_node_t *find_shared_receiver(const explain_t *explain, double *use, double *mean)
+{
+    const net_t *const net = explain->world->net;
+    const net_node_t *most = NULL;
+    double sum = 0;
+    uint32_t count = 0;
+    *use = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const host = net_node_at(net, i);
+        for (uint32_t a = 0; a < net_accelerator_count(host); a++) {
+            const net_node_t *const one = net_accelerator(host, a);
+            const double own = receiving_use(explain, one);
+            sum += own;
+            count++;
+            most = own > *use ? one : most;
+            *use = SIM_MAX(own, *use);
+        }
+    }
+    *mean = count > 0 ? sum / count : 0;
+    return *use >= SHARED_LEAST && *use >= SHARED_MORE * *mean ? most : NULL;
+}
+
 // Suggests more credits if those that a link has are less than its bytes of a round trip; else the
 // node behind the link passes on less than comes.
 static void suggest_credits(const explain_t *explain, explain_finding_t *finding, uint32_t uid)
 {
     const net_scale_up_config_t *const config = &explain->scenario->scale_up;
-    const uint64_t rate_bps = explain->ports[uid].port->line->rate_bps;
-    const double round_bytes = (double)rate_bps / 8 * 2 * (double)config->delay_ps / 1e12;
+    const uint64_t round_bytes = round_bytes_of(explain, uid);
     world_text_t has;
     world_text_t needs;
     cli__explain_evidence(
         finding, sim_format("credits are %s of each virtual channel, and the bytes of a round trip "
                             "%s; credit_waits and credit_wait_ns of ports.csv count the waits",
                             world_format_bytes(&has, config->credit_bytes),
-                            world_format_bytes(&needs, (uint64_t)round_bytes)));
-    if ((double)config->credit_bytes < LINE_ENOUGH * round_bytes + (double)config->packet_bytes) {
+                            world_format_bytes(&needs, round_bytes)));
+    if (!has_credits(explain, uid)) {
         char *const set = sim_format("scale-up.credits=%" PRIu64,
-                                     (uint64_t)(2 * round_bytes) + config->packet_bytes);
+                                     2 * round_bytes + net_scale_up_packet_bytes(config));
         cli__explain_remedy(finding, set, "credits for two round trips keep the link busy");
         sim_free(set);
-    } else {
-        cli__explain_evidence(finding,
-                              sim_strdup("more credits do not help: the node behind the link, or "
-                                         "a receiver that several senders share, is the limit"));
+        return;
     }
+    cli__explain_evidence(finding, sim_strdup("more credits do not help: the node behind the link, "
+                                              "or a receiver that several senders share, is the "
+                                              "limit"));
+    if (config->reduce_bps != SIM_AUTO) {
+        world_text_t rate;
+        cli__explain_evidence(finding, sim_format("the unit of each switch adds up at most %s "
+                                                  "(scale-up.reduce-rate)",
+                                                  world_format_rate(&rate, config->reduce_bps)));
+        cli__explain_remedy(finding, "scale-up.reduce-rate=auto",
+                            "units that are as fast as all links of their switch");
+    }
+}
+
+// Names the accelerator at which several senders meet, if there is one that stands out.
+static bool find_incast(explain_t *explain, const counted_t *waits)
+{
+    double use;
+    double mean;
+    const net_node_t *const receiver = find_shared_receiver(explain, &use, &mean);
+    if (receiver == NULL || !has_credits(explain, waits->most)) {
+        return false;
+    }
+    explain_finding_t *const finding =
+        cli__explain_add(explain, EXPLAIN_INCAST, 2, sim_strdup(receiver->sim.name));
+    world_text_t text[3];
+    const sim_time_t most_ps = explain->ports[waits->most].credit_wait_ps;
+    finding->score_ps = waits->sum_ps / waits->ports;
+    finding->sentence = sim_format(
+        "several accelerators send to %s: its links received for %s of the run, those "
+        "of all accelerators for %s on average",
+        finding->place, world_format_percent(&text[0], use), world_format_percent(&text[1], mean));
+    cli__explain_evidence(finding,
+                          sim_format("%u ports waited for credits meanwhile, %s longest, for %s",
+                                     waits->ports, cli__explain_port_name(explain, waits->most),
+                                     world_format_time(&text[2], most_ps)));
+    return true;
 }
 
 static void find_credit_waits(explain_t *explain)
@@ -79,7 +163,7 @@ static void find_credit_waits(explain_t *explain)
         return;
     }
     const sim_time_t most_ps = explain->ports[waits.most].credit_wait_ps;
-    if (share_of(explain, most_ps) < WAIT_LEAST) {
+    if (share_of(explain, most_ps) < WAIT_LEAST || find_incast(explain, &waits)) {
         return;
     }
     explain_finding_t *const finding = cli__explain_add(
