@@ -596,7 +596,9 @@ static const char help_plot[] =
     "      sweep          the points of a sweep (points.csv)\n"
     "  --app NAME         slowdown: draw only the flows of this traffic (poisson...).\n"
     "  --x NAME           sweep: draw this parameter along the x axis.\n"
-    "  --y NAME           sweep: draw this column of points.csv along the y axis.\n"
+    "  --y NAME           sweep: draw this column of points.csv along the y axis (default:\n"
+    "                     flows.slowdown.p99 where the sweep names no columns, otherwise the\n"
+    "                     first one in which the points differ).\n"
     "\n"
     "docs/formats/plots.md explains the figures and the data that they need.\n";
 

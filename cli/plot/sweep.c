@@ -136,10 +136,29 @@ static bool has_values(const table_t *table, size_t column, bool numbers)
     return differ;
 }
 
+// Returns the column to draw if none is asked for: the slowdown of the slowest hundredth where the
+// sweep names no columns, otherwise the first whose values differ between points.
+static size_t usual_column(const table_t *table, size_t first)
+{
+    const size_t slowdown = find(table, "flows.slowdown.p99");
+    const bool named =
+        first >= table->width || strcmp(cell(table, 0, first), "flows.completed") != 0;
+    if (!named && slowdown < table->width && has_values(table, slowdown, true)) {
+        return slowdown;
+    }
+    for (size_t c = first; c + 1 < table->width; c += 2) {
+        if (has_values(table, c, false)) {
+            return c;
+        }
+    }
+    return first;
+}
+
 static bool choose(const cli_plot_t *plot, const table_t *table, layout_t *layout)
 {
     layout->parameters_end = find(table, "runs");
-    layout->y = plot->y != NULL ? find(table, plot->y) : layout->parameters_end + 2;
+    layout->y =
+        plot->y != NULL ? find(table, plot->y) : usual_column(table, layout->parameters_end + 2);
     layout->x = plot->x != NULL ? find(table, plot->x) : layout->parameters_end;
     for (int pass = 0; pass < 2 && plot->x == NULL; pass++) {
         for (size_t c = 1; c < layout->parameters_end && layout->x == layout->parameters_end; c++) {

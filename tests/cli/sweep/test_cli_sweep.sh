@@ -289,6 +289,8 @@ cmp "$work/by-file/points.csv" "$work/direct/points.csv" &&
     cmp "$work/by-file/runs.csv" "$work/direct/runs.csv" ||
     fail "a scenario without a sweep file has other tables"
 [ "$(wc -l <"$work/direct/runs.csv")" = 9 ] || fail "8 runs, not $(wc -l <"$work/direct/runs.csv") rows"
+"$ROCESIM" plot "$work/direct" --json | grep -q '"words":"flows.slowdown.p99 by ' ||
+    fail "the figure of usual columns is not the slowdown"
 sweep -o "$work/more" --seeds 3 --set size=10KB && [ "$(wc -l <"$work/more/runs.csv")" = 7 ] ||
     fail "--seeds of a sweep file: $(cat "$work/err" "$work/more/runs.csv")"
 unasked() {
