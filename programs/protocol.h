@@ -32,6 +32,9 @@
 #define PROGRAM_SGES_MAX 30u    // places of a work request
 #define PROGRAM_POLL_MAX 256u   // completions of one call
 #define PROGRAM_EVENTS_MAX 64u  // events of one answer
+// Entries in a port's table of GIDs. All are the port's address, since programs ask for the index
+// at which their authors' adapters have that of RoCE v2: 0, 1 or 3.
+#define PROGRAM_GIDS 4u
 #define PROGRAM_INLINE_MAX 4096u
 #define PROGRAM_POSTS_BYTES (UINT32_C(1) << 18) // of the ring of posts
 #define PROGRAM_NEVER UINT64_MAX

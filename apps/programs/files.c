@@ -136,13 +136,25 @@ SIM_PRINTF(2, 3) static void enter(place_t *place, const char *format, ...)
 
 // -- what does not change
 
-static void put_gid(place_t *place, const char *name, const uint8_t gid[16])
+// Writes the table of a port's GIDs, of the NIC with this index on its host.
+static void put_gids(place_t *place, const program_device_t *device, uint32_t index)
 {
+    const uint8_t *const gid = device->gid;
     char text[40];
+    char name[32];
     for (size_t i = 0; i < 8; i++) {
         (void)snprintf(text + i * 5, 6, "%02x%02x%s", gid[i * 2], gid[i * 2 + 1], i < 7 ? ":" : "");
     }
-    put(place, name, "%s", text);
+    for (uint32_t i = 0; i < PROGRAM_GIDS; i++) {
+        (void)snprintf(name, sizeof(name), "gids/%u", i);
+        put(place, name, "%s", text);
+        (void)snprintf(name, sizeof(name), "gid_attrs/types/%u", i);
+        put(place, name, "%s", device->lid == 0 ? "RoCE v2" : "IB/RoCE v1");
+        if (device->lid == 0) {
+            (void)snprintf(name, sizeof(name), "gid_attrs/ndevs/%u", i);
+            put(place, name, "eth%u", index);
+        }
+    }
 }
 
 static void put_guid(place_t *place, const char *name, uint64_t guid)
@@ -206,13 +218,7 @@ static void put_verbs(place_t *place, uint32_t index, const program_device_t *de
     point(place, "device", "../..");
     point(place, "subsystem", "../../../../../class/infiniband");
     enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
-    put_gid(place, "gids/0", device->gid);
-    if (device->lid == 0) {
-        put(place, "gid_attrs/types/0", "RoCE v2");
-        put(place, "gid_attrs/ndevs/0", "eth%u", index);
-    } else {
-        put(place, "gid_attrs/types/0", "IB/RoCE v1");
-    }
+    put_gids(place, device, index);
     put(place, "pkeys/0", "0xffff");
     put(place, "link_layer", "%s", device->lid == 0 ? "Ethernet" : "InfiniBand");
     put(place, "lid", "0x%x", device->lid);

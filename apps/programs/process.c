@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #define END_MS 5000u // that a process may take for its end
+#define STATUS_NOT_STARTED 127
 #define ENVIRONMENT_MAX 64u
 // Size of the file of a process's pages. The file has it from the beginning, since the process may
 // make no file longer than programs.output-max.
@@ -152,7 +153,7 @@ static _Noreturn void become(const child_t *child)
     }
     const int reason = errno;
     (void)!write(report, &reason, sizeof(reason));
-    _exit(127);
+    _exit(STATUS_NOT_STARTED);
 }
 
 // -- the parent
@@ -272,6 +273,11 @@ static sim_err_t fork_child(app__process_t *process, const app__process_plan_t *
         reason = got == (ssize_t)sizeof(reason) ? reason : 0;
     }
     close(report[0]);
+    if (pid > 0 && reason != 0) {
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+        process->pid = 0;
+    }
     return reason == 0 ? SIM_OK : refuse_start(message, plan->words[0], reason);
 }
 
@@ -322,7 +328,7 @@ bool app__process_is_dead(const app__process_t *process)
 
 int app__process_end(app__process_t *process, bool kill_at_once)
 {
-    int status = 0;
+    int status = W_EXITCODE(STATUS_NOT_STARTED, 0);
     app__process_leave(process);
     if (process->pid <= 0) {
         return status;

@@ -96,7 +96,8 @@ void app__process_leave(app__process_t *process);
 bool app__process_is_dead(const app__process_t *process);
 // Returns the name of the system call in which the thread that has the turn waits; NULL: none.
 const char *app__process_awaits(const app__process_t *process);
-// Ends the process if it lives, and waits for its end. Returns its status as waitpid gives it.
+// Ends the process if it lives, and waits for its end. Returns its status as waitpid gives it; 127,
+// as shells say, if it could not be started.
 int app__process_end(app__process_t *process, bool kill_at_once);
 // Maps pages of a file that the process shares. Returns an errno value.
 int app__process_map(int file, uint64_t offset, uint64_t length_bytes, void **bytes);

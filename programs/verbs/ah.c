@@ -13,7 +13,7 @@ int verbs_resolve_peer(const struct ibv_ah_attr *attr, uint8_t gid[16])
 {
     if (attr->is_global != 0) {
         memcpy(gid, attr->grh.dgid.raw, 16);
-        return attr->grh.sgid_index == 0 ? 0 : EINVAL;
+        return attr->grh.sgid_index < PROGRAM_GIDS ? 0 : EINVAL;
     }
     // RoCE addresses peers by their GIDs only.
     if (!turn_has_lids()) {

@@ -338,7 +338,7 @@ static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port
         .state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
         .max_mtu = IBV_MTU_4096,
         .active_mtu = mtu_of(truth->mtu_bytes),
-        .gid_tbl_len = 1,
+        .gid_tbl_len = PROGRAM_GIDS,
         .port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS,
         .max_msg_sz = VERBS_MAX_MESSAGE_BYTES,
         .pkey_tbl_len = 1,
@@ -370,7 +370,7 @@ PROGRAM_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port,
 PROGRAM_EXPORT int ibv_query_gid(struct ibv_context *context, uint8_t port, int index,
                                  union ibv_gid *gid)
 {
-    if (port != 1 || index != 0) {
+    if (port != 1 || index < 0 || (uint32_t)index >= PROGRAM_GIDS) {
         errno = EINVAL;
         return -1;
     }
@@ -385,10 +385,10 @@ PROGRAM_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port,
     if (port != 1 || flags != 0) {
         return EINVAL;
     }
-    if (index != 0) {
+    if (index >= PROGRAM_GIDS) {
         return ENODATA;
     }
-    struct ibv_gid_entry all = {.port_num = 1};
+    struct ibv_gid_entry all = {.gid_index = index, .port_num = 1};
     if (!turn_has_lids()) {
         all.gid_type = IBV_GID_TYPE_ROCE_V2;
         all.ndev_ifindex = 2 + verbs_device_of(context);
@@ -403,11 +403,15 @@ PROGRAM_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context,
                                             struct ibv_gid_entry *entries, size_t entries_max,
                                             uint32_t flags, size_t entry_bytes)
 {
-    if (entries_max == 0) {
+    if (entries_max < PROGRAM_GIDS) {
         return -EINVAL;
     }
-    const int error = _ibv_query_gid_ex(context, 1, 0, entries, flags, entry_bytes);
-    return error == 0 ? 1 : -error;
+    int error = 0;
+    for (uint32_t i = 0; i < PROGRAM_GIDS && error == 0; i++) {
+        struct ibv_gid_entry *entry = (void *)((char *)entries + i * entry_bytes);
+        error = _ibv_query_gid_ex(context, 1, i, entry, flags, entry_bytes);
+    }
+    return error == 0 ? (ssize_t)PROGRAM_GIDS : -error;
 }
 
 enum { GID_TYPE_IB_ROCE_V1, GID_TYPE_ROCE_V2 };
@@ -417,7 +421,7 @@ PROGRAM_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port,
                                       int *type)
 {
     (void)context;
-    if (port != 1 || index != 0) {
+    if (port != 1 || index >= PROGRAM_GIDS) {
         errno = EINVAL;
         return -1;
     }

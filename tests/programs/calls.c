@@ -114,6 +114,23 @@ static void meet(void)
 
 // -- verbs
 
+// Checks that each index of the port's table has the GID of the first entry.
+static void check_gids(struct ibv_context *from, const struct ibv_gid_entry *first)
+{
+    struct ibv_gid_entry table[8];
+    union ibv_gid gid;
+    EXPECT(ibv_query_gid_table(from, table, 3, 0) < 0);
+    const ssize_t count = ibv_query_gid_table(from, table, 8, 0);
+    EXPECT(count == 4);
+    for (int i = 0; i < count; i++) {
+        EXPECT(table[i].gid_index == (uint32_t)i && table[i].gid_type == IBV_GID_TYPE_ROCE_V2);
+        EXPECT(ibv_query_gid(from, 1, i, &gid) == 0);
+        EXPECT(memcmp(&gid, &first->gid, sizeof gid) == 0);
+        EXPECT(memcmp(&gid, &table[i].gid, sizeof gid) == 0);
+    }
+    EXPECT(ibv_query_gid(from, 1, 4, &gid) != 0 && ibv_query_gid(from, 1, -1, &gid) != 0);
+}
+
 static void open_device(void)
 {
     int count = 0;
@@ -130,7 +147,7 @@ static void open_device(void)
     struct ibv_gid_entry entry;
     EXPECT(ibv_query_gid_ex(context, 1, 0, &entry, 0) == 0);
     EXPECT(entry.gid_type == IBV_GID_TYPE_ROCE_V2);
-    EXPECT(ibv_query_gid_table(context, &entry, 1, 0) == 1);
+    check_gids(context, &entry);
     EXPECT(ibv_alloc_mw(pd, IBV_MW_TYPE_2) == NULL && errno == EOPNOTSUPP);
     EXPECT(ibv_alloc_td(context, &(struct ibv_td_init_attr){0}) == NULL && errno == EOPNOTSUPP);
 }
@@ -208,7 +225,15 @@ static void connect_queues(void)
         .rq_psn = 7,
         .max_dest_rd_atomic = 1,
         .min_rnr_timer = 12,
-        .ah_attr = {.is_global = 1, .port_num = 1, .grh = {.dgid = peer.gid, .hop_limit = 64}}};
+        .ah_attr = {.is_global = 1,
+                    .port_num = 1,
+                    .grh = {.dgid = peer.gid, .sgid_index = 3, .hop_limit = 64}}};
+    attr.ah_attr.grh.sgid_index = 4;
+    EXPECT(ibv_modify_qp(qp, &attr,
+                         IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+                             IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) ==
+           EINVAL);
+    attr.ah_attr.grh.sgid_index = 3;
     EXPECT(ibv_modify_qp(qp, &attr,
                          IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
                              IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) ==

@@ -52,6 +52,8 @@ meets() {
         fail "$1: not one message '$2'"
     }
     gone "$1"
+    [ -z "${exits:-}" ] || grep -q "^0,programs,,,exit_status,$exits," "$work/case/apps.csv" ||
+        fail "$1: the exit status is not $exits"
     [ -e "$work/case/programs/host1-0.out" ] || fail "$1: the output of the other program is not there"
     rm -rf "$work/case"
 }
@@ -69,11 +71,12 @@ meets allocate 'ended with status 6'
 patience=1s meets endless 'no call for 1 s of real time'
 patience=1s meets fork-endless 'no call for 1 s of real time'
 patience=1s meets ignore-end 'no call for 1 s of real time'
-command="$work/no-such-program" meets none 'cannot be started: No such file'
-command="$work" meets folder 'cannot be started: Permission denied'
+exits=127 command="$work/no-such-program" meets none 'cannot be started: No such file'
+exits=127 command=no-such-program meets nowhere 'cannot be started: No such file'
+exits=127 command="$work" meets folder 'cannot be started: Permission denied'
 echo text >"$work/text"
 chmod +x "$work/text"
-command="$work/text" meets text 'cannot be started: Exec format error'
+exits=127 command="$work/text" meets text 'cannot be started: Exec format error'
 # Children end with their parent, also one of a system call of its own.
 two "$program fork-raw" "$program fork-sleeping" >"$work/fork.yaml"
 within 30 "$ROCESIM" run "$work/fork.yaml" --programs >/dev/null 2>&1 || fail "fork: a program failed"
