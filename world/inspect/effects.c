@@ -47,6 +47,10 @@ static const world_effect_t effects[] = {
     {"nic.cache.adaptive.*", "nic.cache.adaptive.on=true"},
     {"nic.host.iommu.*", "nic.host.iommu.use=all or "
                          "nic.host.iommu.use=expands and nic.model!=ideal"},
+    {"nic.host.socket-link nic.host.socket-link-latency", "nic.host.sockets!=1"},
+    {"nic.host.gpu-link nic.host.gpu-places nic.host.peer nic.host.peer-rate", "nic.host.gpus!=0"},
+    {"nic.host.switch-uplink", "nic.host.nics-per-switch!=0 or nic.host.nic-places!=even"},
+    {"nic.planes", "planes=true"},
     {"nic.sdr.code-data nic.sdr.code-parity nic.sdr.fallback", "nic.sdr.code!=none"},
     {"nic.sdr.nack", "nic.sdr.code=none"},
     {"nic.adamap.dma-rate", "nic.adamap.read-latency!=auto"},
@@ -59,6 +63,7 @@ static const world_effect_t effects[] = {
     {"switch.virtual-channels", "switch.mmu=virtual-channels"},
     {"switch.trim.*", "switch.mmu=trimming"},
     {"switch.pfc.*", "switch.pfc.enabled=true"},
+    {"switch.pfc.*", "switch.pfc.priorities!=[]"},
     {"switch.pfc.alpha", "switch.pfc.threshold=auto"},
     {"switch.pfc.response", "switch.pfc.headroom=auto"},
     {"switch.pfc.watchdog-detect switch.pfc.watchdog-restore", "switch.pfc.watchdog!=off"},
@@ -99,6 +104,13 @@ static const world_effect_t effects[] = {
     {"topology.dual-tor.nvlink-delay", "topology.dual-tor.nvlink-rate!=auto"},
     {"topology.wan.hosts", "topology.wan.site="},
     {"topology.wan.values", "topology.wan.site!="},
+
+    {"scale-up.*", "scale-up.model=packets"},
+    {"scale-up.retry-delay", "scale-up.error-rate!=0"},
+    {"fast-forward.*", "fast-forward.mode=exact"},
+    {"fast-forward.audit", "fast-forward.memo=true"},
+    {"hpcc.ecmp-port", "network.load-balancer=hpcc"},
+    {"hpcc.draws-used", "hpcc.draws=hpcc"},
 
     {"outputs.series-max", "series=true"},
     {"outputs.cache-events", "nic.model!=ideal"},
@@ -253,10 +265,27 @@ static bool has_changes(const world_scenario_t *scenario)
     return some;
 }
 
-// Returns a fact about the scenario that conditions name as "changes" or "series"; NULL: it is no
-// such name.
-static const char *fact_of(const world_scenario_t *scenario, const char *name, size_t size)
+// Returns whether some NIC has a port in each of several planes, or would have without "off".
+static bool has_planes(const world_t *world)
 {
+    bool some = false;
+    for (size_t i = 0; i < world->nic_count && !some; i++) {
+        some = nic_config_of_interface(world->net, (uint32_t)i)->planes == NIC_PLANES_OFF;
+    }
+    for (size_t i = 0; i < net_node_count(world->net) && !some; i++) {
+        some = net_planes_of(world->net, i) > 1;
+    }
+    return some;
+}
+
+// Returns a fact about the world that conditions name as "changes", "planes" or "series"; NULL: it
+// is no such name.
+static const char *fact_of(const world_t *world, const char *name, size_t size)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    if (size == strlen("planes") && memcmp(name, "planes", size) == 0) {
+        return has_planes(world) ? "true" : "false";
+    }
     if (size == strlen("changes") && memcmp(name, "changes", size) == 0) {
         return has_changes(scenario) ? "true" : "false";
     }
@@ -275,7 +304,7 @@ static char *value_of(const owner_t *owner, const char *path, size_t size)
         const bool any = owner->nic != NULL && strncmp(owner->nic->transport, "uec-", 4) == 0;
         return sim_strdup(any || is_reliable(owner->world) ? "true" : "false");
     }
-    const char *const fact = fact_of(scenario, path, size);
+    const char *const fact = fact_of(owner->world, path, size);
     if (fact != NULL) {
         return sim_strdup(fact);
     }
@@ -455,6 +484,7 @@ static char *in_words(const char *needs, const char *path)
     static const char *const facts[][2] = {
         {"changes=true", "a link that goes down (links.down) or a fault (faults)"},
         {"series=true", "a series (observe)"},
+        {"planes=true", "NICs with a port in each of several planes"},
         {"reliable=true", "traffic on reliable connections"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(facts); i++) {
@@ -699,6 +729,12 @@ void world__advise_effects(const world_t *world, world_warnings_t *out)
     look_in_own(&search, world_tree_value(root, "network"), &net_config_attrs, &scenario->network);
     look_in_own(&search, world_tree_value(root, "outputs"), &world_outputs_config_attrs,
                 &scenario->outputs);
+    look_in_own(&search, world_tree_value(root, "scale-up"), &net_scale_up_attrs,
+                &scenario->scale_up);
+    look_in_own(&search, world_tree_value(root, "fast-forward"), &world_fast_forward_config_attrs,
+                &scenario->fast_forward);
+    look_in_own(&search, world_tree_value(root, "hpcc"), &compat_hpcc_config_attrs,
+                &scenario->hpcc);
     if (scenario->topology != NULL) {
         look_in_own(&search, scenario->topology_map, scenario->topology->attrs,
                     scenario->topology_config);

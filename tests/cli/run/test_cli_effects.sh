@@ -113,6 +113,19 @@ expect "" base link.cbfc.credits=64 link.flow-control=cbfc
 expect "link.llr.replay-timer" base link.llr.replay-timer=1us
 expect "" base link.llr.replay-timer=1us link.llr.enabled=true
 expect "nic.host.iommu.entries" base nic.host.iommu.entries=8
+expect "nic.host.gpu-link nic.host.socket-link" base nic.host.gpu-link=5Gbps nic.host.socket-link=3Gbps
+expect "" base nic.host.gpu-link=5Gbps nic.host.gpus=2
+planes='topology={multi-plane: {planes: 2, leaves: 2, spines: 1, hosts-per-leaf: 2}}'
+expect "nic.planes" base nic.planes=round-robin
+expect "" base "$planes" nic.planes=round-robin
+expect "" base "$planes" nic.planes=off
+expect "scale-up.credits" base scale-up.credits=9KB
+expect "" base scale-up.credits=9KB scale-up.model=packets scale-up.accelerators=2
+expect "switch.pfc.alpha" base 'switch.pfc.priorities=[]' switch.pfc.alpha=1/4
+expect "" base 'switch.pfc.priorities=[]' 'nodes.leaf0.switch.pfc.priorities=[3]' switch.pfc.alpha=1/4
+expect "fast-forward.audit" base fast-forward.audit=1/3
+expect "" base fast-forward.audit=1/3 fast-forward.mode=exact
+expect "hpcc.ecmp-port" base hpcc.ecmp-port=5
 expect "" base nic.host.iommu.entries=8 nic.host.iommu.use=all
 expect "nic.base-rtt nic.bdp" base nic.base-rtt=10us nic.bdp=100KB
 expect "" base nic.base-rtt=10us nic.congestion-control=swift
