@@ -18,6 +18,7 @@
 #include "apps/flows/planned.h"
 #include "apps/hosts.h"
 #include "kernel/parse.h"
+#include "kernel/words.h"
 
 #define PREFIX "traffic.flows"
 #define FIELDS_MAX 5
@@ -373,7 +374,8 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
         reader->place = place;
         reader->row = 0;
         reader->in_brackets = false;
-        error = take_text(reader, text, size_bytes, message);
+        const char *const first = sim_text_after_mark(text, size_bytes);
+        error = take_text(reader, first, (size_t)(text + size_bytes - first), message);
         sim_free(place);
     }
     sim_free(text);

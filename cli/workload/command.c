@@ -537,7 +537,12 @@ char *cli_workload_kind(const char *path)
     if (kind == KIND_SCENARIO) {
         peer = (cli_peer_t){.what = "a scenario, or nearly one", .use = "rocesim run runs it"};
     }
-    return kind == KIND_OTHER ? NULL : sim_format("the file is %s: %s", peer.what, peer.use);
+    size_t size = 0;
+    char *const text = read_regular(path, &size); // NULL also where it is compressed by others
+    sim_free(text);
+    return kind == KIND_OTHER || text == NULL
+               ? NULL
+               : sim_format("the file is %s: %s", peer.what, peer.use);
 }
 
 // -- rocesim convert

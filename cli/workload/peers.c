@@ -143,6 +143,7 @@ static const struct {
     {{"mean_ttft_ms"}, "results of a benchmark of vLLM or SGLang", measured},
     {{"\"traceEvents\""}, "a timeline of a profiler", convert_trace},
     {{"\"pytorch_version\""}, "a trace of PyTorch", convert_trace},
+    {{"\"schema\"", "\"nodes\"", "\"ctrl_deps\""}, "a trace of PyTorch", convert_trace},
     {{"\"conversations\"", "\"from\""}, "conversations of ShareGPT", count_tokens},
     {{"\"input_length\""}, "a list of requests in JSON", one_a_line},
     {{"\"messages\"", "\"role\""}, "texts of conversations", count_tokens},

@@ -5,6 +5,7 @@
 
 #include "kernel/random.h"
 #include "kernel/text/attribute_internal.h"
+#include "kernel/words.h"
 
 #define POINTS_MAX ((size_t)1 << 20)
 
@@ -129,7 +130,8 @@ static sim_err_t read_line(reader_t *reader, sim__span_t line)
     }
     if (extra_word.begin < extra_word.end) {
         return fail_at(reader, SIM_ERR_INVALID, extra_word,
-                       "is a third word: expected two numbers on a line");
+                       "is a third word: expected two numbers on a line, a size and its cumulative "
+                       "probability (of the three of ns-2, the first and the third)");
     }
     if (reader->count == POINTS_MAX) {
         return fail_at(reader, SIM_ERR_RANGE, value_word,
@@ -187,7 +189,9 @@ static sim_err_t scale_probabilities(reader_t *reader)
 sim_err_t sim_cdf_parse(const char *text, size_t size_bytes, sim_cdf_t **cdf,
                         sim_message_t *message)
 {
-    reader_t reader = {.at = text, .end = text + size_bytes, .message = message};
+    reader_t reader = {.at = sim_text_after_mark(text, size_bytes),
+                       .end = text + size_bytes,
+                       .message = message};
     sim_err_t error = read_lines(&reader);
     if (error == SIM_OK) {
         error = scale_probabilities(&reader);

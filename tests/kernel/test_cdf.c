@@ -467,7 +467,7 @@ START_TEST(text_gives_the_same_distribution)
     static const char percents[] =
         "4095 0\n4096 30.000\n16383 30\n16384 50\n65535 50\n65536 95\n262143 95\n262144 100\n";
     static const char fractions[] =
-        "# a storage network\n\n4095.0\t0.0 # nothing\r\n4096 0.3\r\n16383 0.30\r\n"
+        "\xef\xbb\xbf# a storage network\n\n4095.0\t0.0 # nothing\r\n4096 0.3\r\n16383 0.30\r\n"
         " 16384  0.5 \r\n0065535 0.5\n65536 0.9500000000000000000000000\n262143 0.95#\n"
         "262144 1.0";
     static const char *const texts[] = {percents, fractions};
@@ -568,7 +568,9 @@ START_TEST(wrong_text_is_refused_with_its_place)
         {SIM_ERR_INVALID, "0 0\n\n  77 # 100\n",
          "line 3 column 3: \"77\" stands alone: expected a value and its cumulative probability"},
         {SIM_ERR_INVALID, "0 0\n10000 15 20\n",
-         "line 2 column 10: \"20\" is a third word: expected two numbers on a line"},
+         "line 2 column 10: \"20\" is a third word: expected two numbers on a line, a size and its "
+         "cumulative "
+         "probability (of the three of ns-2, the first and the third)"},
         {SIM_ERR_INVALID, "0 0\n10000 15\n\n# end\n",
          "line 2 column 7: the last cumulative probability is 15: expected 100 (percent) or 1 "
          "(fractions)"},

@@ -3,6 +3,7 @@
 // of samples over time, and a file of links.
 #include "cli/explain/measured/counters_internal.h"
 
+#include "kernel/words.h"
 #include "results/csv.h"
 #include "world/control_characters.h"
 
@@ -138,6 +139,9 @@ static sim_err_t open_table(const char *path, table_t *table, world_error_t *err
     *table = (table_t){.path = path};
     const sim_err_t result = world_read_file(path, FILE_BYTES_MAX, &table->text, &size, error);
     table->at = table->text;
+    if (result == SIM_OK) {
+        table->at += sim_text_after_mark(table->text, size) - table->text;
+    }
     if (result == SIM_OK && !next_row(table)) {
         return bad(table, error, "no header row, expected names of columns");
     }

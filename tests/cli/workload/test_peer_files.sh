@@ -72,6 +72,7 @@ printf 'scenario: quickstart\nvariants: []\n' | named t.yaml 'rocesim sweep'
 printf '{"call":"submit","src":0,"dst":1,"bytes":9}\n' | named t.jsonl 'rocesim serve'
 printf 'time_ns,event,port,priority\n' | named t.csv 'events of a run'
 printf '{"traceEvents": []}' | named t.json 'profiler'
+printf '{"schema": "1.0.3-chakra.0.0.4", "nodes": [{"id": 1, "ctrl_deps": 0}]}' | named t.json 'PyTorch'
 printf '[{"id": "x", "conversations": [{"from": "human"}]}]' | named t.json 'ShareGPT'
 printf '{"num_nodes": 1, "nodes": [], "instances": [{"npu_num": 1}]}' | named t.json 'LLMServingSim'
 printf '#       size  count  type  redop  algbw  busbw\n#   out-of-place\n' | named t.txt 'nccl-tests'
@@ -208,6 +209,14 @@ printf 'topology: {file: a.topo}\ntraffic: [{permutation: {bytes: 1KB}}]\n' >"$w
 (cd "$work" && rocesim check a.yaml 2>&1) | grep -q '^a.topo:5:1: .*links: {' || fail "an asymmetric tree"
 printf 'num_ranks 1\nrank 0 {\na: recv 8b from -1 tag -1\n}\n' >"$work/a.goal"
 passes "from any rank with any tag" check "$work/a.goal"
+
+# -- byte order marks, in files of rows
+
+printf '\xef\xbb\xbfhost0 host1 1000 0us\r\n' >"$work/rows.txt"
+printf '\xef\xbb\xbf0 0\r\n1000 100\r\n' >"$work/sizes.txt"
+printf 'topology: {star: {hosts: 4}}\ntraffic: [flows: {file: rows.txt}, %s]\n' \
+    'poisson: {sizes: sizes.txt, load: 0.1, stop: 10us}' >"$work/marked.yaml"
+passes "1 of 1 transfer done" run "$work/marked.yaml" -o "$work/marked"
 
 # -- hosts with links to each other
 
