@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/plot/sweep.c - draws the points of a sweep (docs/formats/sweep.md): means with their 95 %
 // confidence intervals, one curve for each combination of the parameters that are not along x.
+// Values along x that are no numbers, such as names of controls, have points without lines.
 #include "cli/plot/figure.h"
 
 #include "kernel/attribute.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define TABLE_BYTES_MAX ((size_t)64 << 20)
+#define BESIDE 0.5 // part of the way between two names over which their points are spread
 
 typedef struct table {
     char *text;   // the file, cut into cells
@@ -225,15 +227,19 @@ static double place_of(const table_t *table, const layout_t *layout, size_t row)
     return (double)place;
 }
 
+// Prints curve n of `count`, whose first row is `first`. Points above the same name stand side by
+// side.
 static void print_data(const cli_figure_t *figure, const table_t *table, const layout_t *layout,
-                       size_t first, size_t n)
+                       size_t first, size_t n, size_t count)
 {
+    const double aside =
+        layout->numbers ? 0 : BESIDE * ((double)n - (double)(count - 1) / 2) / (double)count;
     cli_figure_block_begin(figure, (cli_block_t){"c", n, 0});
     for (size_t row = first; row * table->width < table->count; row++) {
         const char *const mean = cell(table, row, layout->y);
         const char *const half = cell(table, row, layout->y + 1);
         if (same_curve(table, layout, first, row) && mean[0] != '\0') {
-            cli_figure_row(figure, "%.9g %.15g %.15g", place_of(table, layout, row),
+            cli_figure_row(figure, "%.9g %.15g %.15g", place_of(table, layout, row) + aside,
                            strtod(mean, NULL), half[0] != '\0' ? strtod(half, NULL) : 0);
         }
     }
@@ -255,6 +261,16 @@ static char *title_of(const table_t *table, const layout_t *layout, size_t row)
     return title;
 }
 
+// Returns whether some point has several runs, and so an interval.
+static bool have_intervals(const table_t *table, const layout_t *layout)
+{
+    bool have = false;
+    for (size_t row = 1; row * table->width < table->count; row++) {
+        have = have || cell(table, row, layout->y + 1)[0] != '\0';
+    }
+    return have;
+}
+
 static void draw(const table_t *table, const layout_t *layout, cli_figure_t *figure)
 {
     size_t *const firsts = sim_alloc_array(table->count / table->width, sizeof(*firsts));
@@ -268,7 +284,8 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
     FILE *const script = figure->script;
     char *const x =
         sim_format("%s%s", cell(table, 0, layout->x), unit_of(cell(table, 1, layout->x)));
-    char *const y = sim_format("%s, mean and 95 %% interval", cell(table, 0, layout->y));
+    char *const y = sim_format("%s%s", cell(table, 0, layout->y),
+                               have_intervals(table, layout) ? ", mean and 95 % interval" : "");
     fputs("set lmargin 10\nset rmargin 3\nset offsets graph 0.04, graph 0.04, graph 0.04, graph 0\n"
           "set key left top\n",
           script);
@@ -286,18 +303,20 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
         cli_figure_tics_end(figure);
     }
     for (size_t i = 0; i < shown; i++) {
-        print_data(figure, table, layout, firsts[i], i);
+        print_data(figure, table, layout, firsts[i], i, shown);
     }
     for (size_t i = 0; i < shown; i++) {
         fprintf(script,
-                "%s $c%zu using 1:2:3 with yerrorlines linewidth 2 pointtype 7 pointsize 0.6 "
+                "%s $c%zu using 1:2:3 with %s linewidth 2 pointtype 7 pointsize %s "
                 "linecolor '%s' title ",
-                i == 0 ? "plot" : ",", i, cli_figure_color(i));
+                i == 0 ? "plot" : ",", i, layout->numbers ? "yerrorlines" : "yerrorbars",
+                layout->numbers ? "0.6" : "1", cli_figure_color(i));
         char *const title = title_of(table, layout, firsts[i]);
         static const cli_using_t use[] = {{1, 0}, {2, 0}, {3, 0}};
         cli_figure_quote(script, title);
-        cli_figure_curve(figure, (cli_block_t){"c", i, 0}, "linespoints", cli_figure_color(i),
-                         title, use, SIM_COUNT_OF(use));
+        cli_figure_curve(figure, (cli_block_t){"c", i, 0},
+                         layout->numbers ? "linespoints" : "points", cli_figure_color(i), title,
+                         use, SIM_COUNT_OF(use));
         sim_free(title);
     }
     cli_figure_panel_end(figure);

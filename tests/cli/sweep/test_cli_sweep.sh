@@ -291,6 +291,8 @@ cmp "$work/by-file/points.csv" "$work/direct/points.csv" &&
 [ "$(wc -l <"$work/direct/runs.csv")" = 9 ] || fail "8 runs, not $(wc -l <"$work/direct/runs.csv") rows"
 "$ROCESIM" plot "$work/direct" --json | grep -q '"words":"flows.slowdown.p99 by ' ||
     fail "the figure of usual columns is not the slowdown"
+"$ROCESIM" plot "$work/direct" --json --x nic.congestion-control | grep -q '"style":"points"' ||
+    fail "a line joins the names of congestion controls"
 sweep -o "$work/more" --seeds 3 --set size=10KB && [ "$(wc -l <"$work/more/runs.csv")" = 7 ] ||
     fail "--seeds of a sweep file: $(cat "$work/err" "$work/more/runs.csv")"
 unasked() {
