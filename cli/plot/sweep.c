@@ -284,8 +284,8 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
     FILE *const script = figure->script;
     char *const x =
         sim_format("%s%s", cell(table, 0, layout->x), unit_of(cell(table, 1, layout->x)));
-    char *const y = sim_format("%s%s", cell(table, 0, layout->y),
-                               have_intervals(table, layout) ? ", mean and 95 % interval" : "");
+    char *const y = sim_format(have_intervals(table, layout) ? "%s, mean and 95 %% interval" : "%s",
+                               cell(table, 0, layout->y));
     fputs("set lmargin 10\nset rmargin 3\nset offsets graph 0.04, graph 0.04, graph 0.04, graph 0\n"
           "set key left top\n",
           script);
