@@ -685,4 +685,5 @@ const app_ops_t app_program = {
     .failure = failure,
     .report = &report_table,
     .print = print,
+    .machine_command = "rocesim run --programs",
 };

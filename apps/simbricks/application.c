@@ -428,4 +428,5 @@ const app_ops_t app_simbricks = {
     .report = &simbricks_report,
     .failure = simbricks_failure,
     .by_steps = true,
+    .machine_command = "rocesim run",
 };

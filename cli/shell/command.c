@@ -95,7 +95,7 @@ static sim_err_t refuse_programs(const world_scenario_t *scenario, world_error_t
 {
     SIM_CHECK(scenario != NULL);
     for (size_t i = 0; i < scenario->traffic_count; i++) {
-        if (strcmp(scenario->traffic[i].ops->name, "programs") == 0) {
+        if (scenario->traffic[i].ops->machine_command != NULL) {
             return world_fail(
                 error, SIM_ERR_INVALID, &scenario->traffic[i].place,
                 "traffic.programs: the scenario would start programs of its own, which "

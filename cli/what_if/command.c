@@ -261,7 +261,7 @@ static bool by_steps(const world_scenario_t *scenario, const json_t *summary)
     bool can =
         scenario->run.ties == WORLD_TIES_HASH && json_object_get(summary, "fast_forward") == NULL;
     for (size_t i = 0; i < scenario->traffic_count; i++) {
-        can &= strcmp(scenario->traffic[i].ops->name, "programs") != 0;
+        can &= scenario->traffic[i].ops->machine_command == NULL;
     }
     return can;
 }

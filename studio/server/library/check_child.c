@@ -263,15 +263,16 @@ static double run_beginning(world_t *world, bool *whole)
 // Programs are looked at, and none is started.
 static const app_programs_t looked_at = {.start = false};
 
-// Returns why the studio cannot run a world that it can show; NULL: it can run it.
-static const char *why_not_run(const world_t *world)
+// Returns why the studio cannot run a world that it can show, freed with sim_free; NULL: it can.
+static char *why_not_run(const world_t *world)
 {
     for (size_t i = 0; i < world->app_count; i++) {
-        const char *const name = world->apps[i]->ops->name;
-        if (strcmp(name, "programs") == 0 || strcmp(name, "simbricks") == 0) {
-            return "the studio shows this scenario but cannot run it, since its traffic is "
-                   "programs on this machine; the command line runs it: `rocesim run --programs "
-                   "FILE`";
+        const char *const command = world->apps[i]->ops->machine_command;
+        if (command != NULL) {
+            return sim_format("the studio shows this scenario but cannot run it, since processes "
+                              "of this machine take part in its traffic; the command line runs "
+                              "it: `%s FILE`",
+                              command);
         }
     }
     return NULL;
@@ -403,9 +404,10 @@ static int answer_check(world_t *world, int status)
     json_t *const answer =
         json_pack("{s:[], s:o, s:s, s:o}", "errors", "warnings", warnings, "name",
                   world->scenario->run.name, "estimate", estimate == NULL ? json_null() : estimate);
-    const char *const refusal = why_not_run(world);
+    char *const refusal = why_not_run(world);
     if (refusal != NULL) {
         (void)json_object_set_new(answer, "refusal", json_string(refusal));
+        sim_free(refusal);
         print_json(answer);
         return 0;
     }

@@ -7,6 +7,7 @@
 #include "studio/server/library/library_internal.h"
 
 #include "studio/server/http/target.h"
+#include "world/registry.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -75,17 +76,22 @@ static char *question_of_script(const char *text)
                : sim_format("%.*s", (int)strcspn(dash + 3, "\n"), dash + 3);
 }
 
-// Returns whether a scenario has the traffic `programs`.
-static bool has_programs(const char *text)
+// Returns the command that runs a scenario in whose traffic processes of this machine take part;
+// NULL: none take part.
+static const char *command_of(const char *text, const world_registry_t *registry)
 {
     for (const char *line = text; *line != '\0'; line += *line == '\n') {
         const char *const at = line + strspn(line, " ");
-        if (strncmp(at, "- programs:", 11) == 0) {
-            return true;
+        char name[32];
+        if (sscanf(at, "- %31[a-z-]:", name) == 1) {
+            const app_ops_t *const app = world_registry_app(registry, name);
+            if (app != NULL && app->machine_command != NULL) {
+                return app->machine_command;
+            }
         }
         line += strcspn(line, "\n");
     }
-    return false;
+    return NULL;
 }
 
 static void take_file(studio_library_t *library, const char *path, const char *name)
@@ -110,7 +116,6 @@ static void take_file(studio_library_t *library, const char *path, const char *n
                    .name = cut,
                    .is_study = sweep || !yaml,
                    .is_sweep = sweep,
-                   .starts_programs = yaml && !sweep && has_programs(text),
                    .question = question,
                    .text = text,
                });
@@ -195,16 +200,19 @@ studio_library_t *studio_library_load(const char *folder)
     SIM_CHECK(pthread_mutex_init(&library->gate, NULL) == 0);
     SIM_CHECK(pthread_cond_init(&library->gate_free, NULL) == 0);
     take_folder(library, folder, "", 0);
+    world_registry_t *const registry = world_registry_create();
     size_t kept = 0;
     for (size_t i = 0; i < library->count; i++) {
         studio__entry_t entry = library->entries[i];
         find_runner(&entry, folder);
+        entry.command = entry.is_study ? NULL : command_of(entry.text, registry);
         if (entry.is_study && entry.runner == NULL) {
             free_entry(&entry);
         } else {
             library->entries[kept++] = entry;
         }
     }
+    world_registry_destroy(registry);
     library->count = kept;
     if (library->count > 0) {
         qsort(library->entries, library->count, sizeof(*library->entries), by_name);

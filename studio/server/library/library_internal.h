@@ -12,9 +12,9 @@
 typedef struct studio__entry {
     char *name; // path below the folder: "cache/zipf"
     bool is_study;
-    bool is_sweep;        // a study that is a sweep, not a script
-    bool starts_programs; // a scenario whose traffic is processes, which the studio does not start
-    char *question;       // what `rocesim list` prints: it asks or says what the entry is about
+    bool is_sweep;       // a study that is a sweep, not a script
+    const char *command; // runs a scenario in which processes of this machine take part; or NULL
+    char *question;      // what `rocesim list` prints: it asks or says what the entry is about
     char *text;
     char *runner; // runs the study: "cache/run"; NULL: a scenario
     char *study;  // the study's name for its runner: "zipf"

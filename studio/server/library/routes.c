@@ -20,8 +20,8 @@ static json_t *entry_json(const studio__entry_t *entry)
                                    entry->is_study ? "study" : "scenario", "group", entry->name,
                                    slash == NULL ? (size_t)0 : (size_t)(slash - entry->name),
                                    "question", entry->question);
-    if (entry->starts_programs) {
-        char *const command = sim_format("rocesim run --programs %s", entry->name);
+    if (entry->command != NULL) {
+        char *const command = sim_format("%s %s", entry->command, entry->name);
         (void)json_object_set_new(json, "command", json_string(command));
         sim_free(command);
     }

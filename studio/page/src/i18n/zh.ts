@@ -162,7 +162,7 @@ export const zh: Dictionary = {
         own: "已保存的场景",
         study: "研究",
         command_only: "仅限命令行",
-        command_only_hint: "该场景会启动本机的程序，工作室从不这样做。可在此阅读，并用此命令运行。",
+        command_only_hint: "本机的进程会参与该场景，工作室从不允许。可在此阅读，并用此命令运行。",
         nothing: "没有匹配的场景",
         nothing_text: "请换个关键词，或新建场景。",
         show_all: "显示全部场景",
