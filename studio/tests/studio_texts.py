@@ -180,6 +180,8 @@ def wanted_of(program):
     wanted -= {"{} {} {} {}; measured: {}; expected {}"}  # the frame of the rules
     for path in glob.glob("studio/server/**/*.c", recursive=True):  # errors that the server answers
         wanted |= {text for text in arguments(path, "studio_response_error") if " " in text.strip()}
+    for path in glob.glob("studio/server/data/analysis/*.c"):
+        wanted |= {text for text in arguments(path, "sim_format") if count_words(text) > 2 and not re.search("[/;]", text)}
     return (wanted | set(printed_by(program)) | set(errors_of(program)) | set(errors_of_sources())) - {""}
 
 

@@ -28,6 +28,7 @@ const name_units: [RegExp, string][] = [
     [/_ms$/, "ms"],
     [/(^|_)bytes(_|$)/, "bytes"],
     [/gbps$/, "Gbps"],
+    [/_bps$/, "bit/s"],
 ];
 
 // Returns the field at a dotted path, or undefined where the schema has none.

@@ -303,6 +303,14 @@ export const en = {
         links: (n: number) => plural(n, "link"),
         label: (hosts: number, switches: number, links: number) =>
             `${plural(hosts, "host")}, ${plural(switches, "switch", "switches")}, ${plural(links, "link")}`,
+        tier: (hosts: number, switches: number, nodes: number) =>
+            [
+                hosts > 0 ? plural(hosts, "host") : "",
+                switches > 0 ? plural(switches, "switch", "switches") : "",
+                nodes < hosts + switches ? `in ${plural(nodes, "group")}` : "",
+            ]
+                .filter(Boolean)
+                .join(", "),
         open: "Open",
         close: "Fold",
         open_hint: "double-click: open",

@@ -296,6 +296,14 @@ export const zh: Dictionary = {
         switch: "交换机",
         links: (n) => `${n_of(n)} 条链路`,
         label: (hosts, switches, links) => `${n_of(hosts)} 台主机，${n_of(switches)} 台交换机，${n_of(links)} 条链路`,
+        tier: (hosts, switches, nodes) =>
+            [
+                hosts > 0 ? `${n_of(hosts)} 台主机` : "",
+                switches > 0 ? `${n_of(switches)} 台交换机` : "",
+                nodes < hosts + switches ? `分为 ${n_of(nodes)} 组` : "",
+            ]
+                .filter(Boolean)
+                .join("，"),
         open: "展开",
         close: "折叠",
         open_hint: "双击展开",

@@ -17,7 +17,7 @@ function options_of({ axes, lines }: Parallel) {
     return {
         animation: false,
         textStyle: { fontFamily: "sans-serif", color: ink },
-        parallel: { left: 60, right: 90, top: 44, bottom: 24, axisExpandable: false },
+        parallel: { left: 84, right: 90, top: 44, bottom: 24, axisExpandable: false },
         parallelAxis: axes.map(({ name, text, words }, dim) => ({
             dim,
             name,

@@ -26,11 +26,13 @@ export interface Layout {
     width: number;
     height: number;
     tiers: number;
+    folded: boolean; // by the server, to stay small
 }
 
 const collator = new Intl.Collator("en", { numeric: true });
 
 const gap = 16; // between two hosts, in units of the layout
+const switch_gap = 32; // between two nodes of an upper tier
 const rows_from_hosts = 40; // larger networks put the hosts of a switch in rows
 
 interface Graph {
@@ -182,7 +184,12 @@ export function lay_out(topology: Topology): Layout {
     const graph = graph_of(topology);
     const { nodes, bundles, by_name } = graph;
     const tiers = tiers_of(graph);
-    const { width, deepest } = place_hosts(graph, tiers[0] ?? [], tiers[1] ?? []);
+    const hosts = place_hosts(graph, tiers[0] ?? [], tiers[1] ?? []);
+    // A tier with more nodes than the hosts below have room for draws the hosts apart.
+    const width = Math.max(hosts.width, ...tiers.slice(graph.folded ? 1 : 2).map((row) => row.length * switch_gap));
+    for (const node of nodes) {
+        node.x *= width / hosts.width;
+    }
     const rise = Math.max(70, width < 1200 ? Math.min(width / 5, 240) : width / (tiers.length * 2.4));
     const top = -rise * (tiers.length - 1) + 20;
     for (const [tier, row] of tiers.entries()) {
@@ -202,5 +209,5 @@ export function lay_out(topology: Topology): Layout {
     for (const node of nodes) {
         node.y -= top;
     }
-    return { nodes, bundles, by_name, width, height: deepest - top, tiers: tiers.length };
+    return { nodes, bundles, by_name, width, height: hosts.deepest - top, tiers: tiers.length, folded: graph.folded };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paints a laid-out network on a canvas: links, with a colour for each direction, then nodes, then their names.
 import { the_color } from "../core/settings";
+import { t } from "../i18n/text";
 import { node_of, type Bundle, type Layout, type PlacedNode } from "./layout";
 
 export interface Heat {
@@ -199,7 +200,7 @@ class Painter {
         }
     }
 
-    // Writes names where there is room for them.
+    // Writes names where there is room for them. A tier of a folded network without room gets the sum of what it shows.
     private draw_names(): void {
         const { context, view, layout } = this;
         if (layout.nodes.length >= 3000) {
@@ -207,22 +208,39 @@ class Painter {
         }
         context.font = "11px sans-serif";
         context.textAlign = "center";
+        const unnamed: PlacedNode[][] = []; // by tier
         for (const node of layout.nodes) {
-            const [x, node_y] = this.at(node);
-            const is_host = node.kind === "host";
-            const room = is_host ? 16 * view.scale : this.room_of(node);
-            if (room <= node.name.length * 6.4 || x <= -50 || x >= view.width + 50) {
-                continue;
+            const [x] = this.at(node);
+            const room = node.kind === "host" ? 16 * view.scale : this.room_of(node);
+            if (room <= node.name.length * 6.4) {
+                const row = unnamed[node.tier] ?? [];
+                row.push(node);
+                unnamed[node.tier] = row;
+            } else if (x > -50 && x < view.width + 50) {
+                this.write(node.name, node, x);
             }
-            const y = is_host
-                ? node_y + Math.max(node.size * Math.min(view.scale, 1.8), 4) + 13
-                : node_y - node.size * Math.min(view.scale, 1.8) - 5;
-            context.lineWidth = 3;
-            context.strokeStyle = this.surface;
-            context.strokeText(node.name, x, y);
-            context.fillStyle = this.ink;
-            context.fillText(node.name, x, y);
         }
+        for (const nodes of layout.folded
+            ? unnamed.filter((row) => row.length === this.tier_sizes[row[0]!.tier])
+            : []) {
+            const sum = (of: "hosts" | "switches") => nodes.reduce((total, node) => total + (node[of] ?? 0), 0);
+            const lowest = nodes.reduce((one, other) => (other.y > one.y ? other : one));
+            const text = t().map.tier(sum("hosts"), sum("switches"), nodes.length);
+            this.write(text, lowest, view.left + (layout.width / 2) * view.scale);
+        }
+    }
+
+    // Writes below a host, or above a switch.
+    private write(text: string, node: PlacedNode, x: number): void {
+        const { context, view } = this;
+        const y = this.at(node)[1];
+        const size = node.size * Math.min(view.scale, 1.8);
+        const at = node.kind === "host" ? y + Math.max(size, 4) + 13 : y - size * (node.fold ? 1.3 : 1) - 5;
+        context.lineWidth = 3;
+        context.strokeStyle = this.surface;
+        context.strokeText(text, x, at);
+        context.fillStyle = this.ink;
+        context.fillText(text, x, at);
     }
 }
 
@@ -251,7 +269,7 @@ export function paint(
 export function under(layout: Layout, view: Viewport, x: number, y: number): Picked {
     const { left, top, scale } = view;
     let best: Picked = null;
-    let nearest = 12;
+    let nearest = Infinity;
     for (const node of layout.nodes) {
         const apart = Math.hypot(left + node.x * scale - x, top + node.y * scale - y);
         if (apart < nearest && apart < Math.max(8, node.size * scale * 1.4)) {

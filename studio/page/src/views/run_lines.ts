@@ -11,7 +11,7 @@ import { value_text, value_title } from "./run_values";
 const words_max = 12; // values of a parameter that stand at its axis as they are written
 
 // Returns the parameters of a sweep with each run's value; those that all runs share are left out.
-function parameters_of(runs: Run[]): { name: string; values: (string | undefined)[] }[] {
+export function parameters_of(runs: Run[]): { name: string; values: (string | undefined)[] }[] {
     const settings = runs.map((run) => {
         const pairs = run.set.map((one): [string, string] => {
             const at = one.indexOf("=");

@@ -43,7 +43,7 @@ export function value_text(name: string, value: number | undefined): string {
 
 // Returns a short name for heads and axes: "fct p99" for flows.fct_us.p99.
 export function value_title(name: string): string {
-    const title = field_title(name);
+    const title = field_title(name).replace(/ ?[（(][^（(]*[）)]$/, ""); // its values have the unit
     return title !== name && title.length <= title_max ? title : name.split(".").slice(-2).map(readable).join(" ");
 }
 

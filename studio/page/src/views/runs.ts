@@ -8,7 +8,7 @@ import { session } from "../core/session";
 import { plain_name, settings_of, short_setting, type Run, type Runs, type RunState } from "../core/types";
 import { t, told } from "../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
-import { run_lines } from "./run_lines";
+import { parameters_of, run_lines } from "./run_lines";
 import { choose_values, preferred_columns, value_column, value_columns } from "./run_values";
 import { badge, bar, button, confirm_sheet, input, link_button, note, select, toast, view_head } from "../ui/parts";
 
@@ -66,7 +66,14 @@ interface Wanted extends Record<string, string> {
 }
 
 const quota_told = 0.8; // share of the quota from which on the list says how full it is
+const parameters_max = 6; // columns of a sweep; with more, one column has them all
 const lines_max = 2000; // runs that are drawn as parallel coordinates
+
+function parameter_column(name: string): GridColumn<Run> {
+    const value = (run: Run) => run.set.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
+    const title = short_setting(`${name}=`).slice(0, -1);
+    return { name: `set ${name}`, title, help: name, width: 150, cell: (run) => value(run) ?? "–" };
+}
 
 class RunList {
     private readonly wanted: Wanted;
@@ -75,6 +82,7 @@ class RunList {
     private readonly table = h("section", { class: "card flush" });
     private readonly lines = h("div");
     private readonly quota = h("div", { "aria-live": "polite" });
+    private parameters: string[] = []; // of a sweep: each is a column
     private list!: Grid;
     private list_scope: Scope;
 
@@ -164,6 +172,11 @@ class RunList {
             this.list.refresh();
             this.draw_actions();
         };
+        const parameters = parameters_of(runs).map(({ name }) => name);
+        if (parameters.join() !== this.parameters.join() && parameters.length <= parameters_max) {
+            this.parameters = parameters;
+            this.make_list();
+        }
         fill(this.lines, run_lines(this.list_scope, runs, this.value_names(), mark));
     }
 
@@ -205,6 +218,14 @@ class RunList {
         ];
         const owner = (run: Run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("");
         const results = this.value_names().map(value_column);
+        const all_parameters: GridColumn<Run> = {
+            name: "set",
+            title: words.parameters,
+            width: this.wanted.group ? 420 : 300,
+            minor: !this.wanted.group,
+            cell: (run) =>
+                h("span", { title: settings_of(run).join("  ") }, settings_of(run).map(short_setting).join(" · ")),
+        };
         const all: GridColumn<Run>[] = [
             { name: "mark", title: "", width: 40, fixed: true, cell: (run) => this.mark_box(run) },
             { name: "name", title: words.name, width: 230, sortable: true, minor: !!this.wanted.group, cell: name },
@@ -217,15 +238,8 @@ class RunList {
                 minor: true,
                 cell: state_badge,
             },
-            { name: "wall_ms", title: words.progress, width: 210, sortable: true, minor: true, cell: run_progress },
-            {
-                name: "set",
-                title: words.parameters,
-                width: this.wanted.group ? 420 : 250,
-                minor: !this.wanted.group,
-                cell: (run) =>
-                    h("span", { title: settings_of(run).join("  ") }, settings_of(run).map(short_setting).join(" · ")),
-            },
+            { name: "wall_ms", title: words.progress, width: 160, sortable: true, minor: true, cell: run_progress },
+            ...(this.parameters.length > 0 ? this.parameters.map(parameter_column) : [all_parameters]),
             ...results,
             {
                 name: "created_ms",

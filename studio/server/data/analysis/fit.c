@@ -163,8 +163,9 @@ sim_err_t studio__step_means(studio_work_t *work, studio_step_result_t *result)
         studio__frame_add_column(frame, "stars", "", STUDIO_TEXT);
         put_means(work, &groups, base_text, frame);
         result->words =
-            sim_format("means with 95 %% intervals (Student's t)%s%.100s",
-                       base_text != NULL ? ", against " : "", base_text != NULL ? base_text : "");
+            base_text == NULL
+                ? sim_format("means with 95 %% intervals (Student's t)")
+                : sim_format("means with 95 %% intervals (Student's t), against %.100s", base_text);
     }
     studio__groups_fini(&groups);
     sim_free(base_text);
@@ -441,8 +442,9 @@ sim_err_t studio__step_outliers(studio_work_t *work, studio_step_result_t *resul
                                &result->frame, kept == NULL || strcmp(kept, "rest") != 0};
         studio__pipe_pump(work->analysis, work->pipe, NULL, choose, &choosing);
         sim_free(limits);
-        result->words = sim_format("%s beyond %.6g times the %s",
-                                   choosing.outliers ? "rows" : "all but rows", k, method);
+        result->words = choosing.outliers
+                            ? sim_format("rows beyond %.6g times the %s", k, method)
+                            : sim_format("all but rows beyond %.6g times the %s", k, method);
     }
     studio__groups_fini(&groups);
     return code;

@@ -212,13 +212,13 @@ class Process {
             }
             this.compute();
         };
-        const told = answer?.words ? h("p", { class: "muted small" }, answer.words) : null;
+        const said = answer?.words ? h("p", { class: "muted small" }, told(answer.words)) : null;
         return h(
             "li",
             { class: `step card ${failed ? "failed" : ""}`, "data-index": index },
             this.step_head(step, index),
             step_fields(step, columns, this.tables, change),
-            failed ? note("bad", this.fault!.text) : told,
+            failed ? note("bad", this.fault!.text) : said,
             answer && index < this.analysis.steps.length - 1 ? this.rows_after(answer, index) : null,
         );
     }

@@ -56,7 +56,8 @@ class FilterTab {
 
     private table(): Table {
         const named = (name: string) => this.tables.find((one) => one.name === name);
-        return named(this.query.asked.table) ?? named("events") ?? this.tables[0]!;
+        const first = ["events", "flows"].map(named).find((one) => one?.rows);
+        return named(this.query.asked.table) ?? first ?? this.tables[0]!;
     }
 
     private body(): Record<string, unknown> {

@@ -19,7 +19,7 @@ type Saved = Asked & { tab?: string };
 
 function asked_by(place: Place): Asked {
     const of = (name: string) => place.query.get(name) ?? "";
-    const table = of("table") || "events";
+    const table = of("table");
     const kept = kept_json<unknown>(place, "if", []);
     return { table, conditions: conditions_of(kept), where: of("where"), range: null, sql: of("sql"), search: of("q") };
 }

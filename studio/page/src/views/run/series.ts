@@ -4,6 +4,7 @@ import { api } from "../../core/api";
 import { debounce, h, type Child, type Scope } from "../../core/dom";
 import { nanoseconds, with_unit } from "../../core/format";
 import { link } from "../../core/router";
+import { name_unit } from "../../core/schema";
 import { choose_range, on_range, range_query } from "../../core/time_range";
 import type { Run, SeriesAnswer, Tables } from "../../core/types";
 import { t } from "../../i18n/text";
@@ -95,13 +96,13 @@ export function series_tab(scope: Scope, run: Run): Child {
 }
 
 export function series_figure(answer: SeriesAnswer, title: string): Figure {
-    const unit = answer.unit || (/_bytes/.test(title) ? "bytes" : /_bps/.test(title) ? "bit/s" : "");
+    const unit = answer.unit || name_unit(title.replace(/\[\d+\]$/, ""));
     return {
         title: "",
         x_label: t().run.time,
         y_label: title,
         x_text: (value) => nanoseconds(value),
-        y_text: unit === "bytes" || unit === "bit/s" ? (value) => with_unit(value, unit) : short_number,
+        y_text: unit ? (value) => with_unit(value, unit) : short_number,
         series: answer.curves.map((curve) => {
             const wide = curve.min.some((low, index) => low !== curve.max[index]);
             return {

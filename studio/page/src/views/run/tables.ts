@@ -124,15 +124,17 @@ export function files_tab(scope: Scope, run: Run): Child {
     return later(scope, async (signal) => {
         const address = `runs/${run.id}/files`;
         const { files } = await api.get<{ files: { path: string; size_bytes: number }[] }>(address, undefined, signal);
-        const rows = files.map(({ path, size_bytes }) => {
-            const name = path.split("/").pop() ?? "";
-            const href = `api/v1/${address}/${path.split("/").map(encodeURIComponent).join("/")}`;
-            return [
-                h("a", { class: "mono", href, download: name }, path),
-                h("td", { class: "right nowrap" }, bytes(size_bytes)),
-                h("td", { class: "muted small" }, words.file_help[name] ?? ""),
-            ];
-        });
+        const rows = files
+            .sort((one, other) => one.path.localeCompare(other.path))
+            .map(({ path, size_bytes }) => {
+                const name = path.split("/").pop() ?? "";
+                const href = `api/v1/${address}/${path.split("/").map(encodeURIComponent).join("/")}`;
+                return [
+                    h("a", { class: "mono", href, download: name }, path),
+                    h("td", { class: "right nowrap" }, bytes(size_bytes)),
+                    h("td", { class: "muted small" }, words.file_help[name] ?? ""),
+                ];
+            });
         const none = h("p", { class: "muted" }, words.no_files);
         return [
             card(words.files, null, rows.length === 0 ? none : plain_table(null, rows)),
