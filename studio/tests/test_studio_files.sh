@@ -107,6 +107,45 @@ expect 200 POST check "{\"yaml\":\"${own/ring8/broken}\"}"
 grep -q '"errors":\[{"message":"broken.goal:3:[^"]*"}' "$work/answer" ||
     fail "a file with an error: $(cat "$work/answer")"
 
+# -- files of a fabric become a scenario, and a capture a run that shows its packets
+
+expect 200 POST files/check '{"path":"ring8.goal"}'
+grep -q '"kind":"workload","good":true' "$work/answer" || fail "kind: $(head -c 200 "$work/answer")"
+puts 201 scenarios/mooncake/small.jsonl requests.jsonl
+expect 200 POST files/check '{"path":"requests.jsonl"}'
+grep -q '"kind":"requests","good":true' "$work/answer" || fail "kind: $(head -c 200 "$work/answer")"
+for switch in leaf1 leaf2 spine1 spine2; do
+    puts 201 "examples/operator/configs/$switch.json" "fabric/$switch.json"
+done
+expect 200 POST files/check '{"path":"fabric/leaf1.json"}'
+grep -q '"kind":"fabric","good":true,"text":"3 switches, 3 hosts' "$work/answer" ||
+    fail "a fabric: $(head -c 300 "$work/answer")"
+expect 200 POST files/import '{"path":"fabric"}'
+jq -r .yaml "$work/answer" >"$work/fabric.yaml"
+"$ROCESIM" check "$work/fabric.yaml" | grep -q '6 hosts' || fail "the fabric's scenario"
+expect 422 POST files/import '{"path":"ring8.goal"}'
+expect 404 POST files/import '{"path":"../bo"}'
+expect 404 POST files/import '{"path":"nothing"}'
+"$ROCESIM" run quickstart -o "$work/quickstart" >"$work/quickstart.log"
+puts 201 "$work/quickstart/captures/receiver.pcap.gz" shark/receiver.pcap.gz
+expect 422 POST files/capture '{"path":"ring8.goal"}'
+expect 404 POST files/capture '{"path":"shark/none.pcap"}'
+expect 400 POST files/capture '{"path":"../ann/ring8.goal"}'
+expect 201 POST files/capture '{"path":"shark/receiver.pcap.gz"}'
+capture=$(field id)
+# What the user does to the file afterwards concerns the run no more.
+expect 204 DELETE files/shark
+until_imported "$capture"
+expect 200 GET "runs/$capture/captures/receiver.pcap.gz?limit=2"
+grep -q '"kind":"RC WRITE FIRST"' "$work/answer" || fail "packets: $(head -c 300 "$work/answer")"
+expect 404 POST "runs/$capture/again" '{}'
+login bo 'blue horse staple'
+expect 404 GET "runs/$capture"
+expect 404 POST files/capture '{"path":"requests.jsonl"}'
+session=$ann csrf=$ann_csrf
+expect 204 DELETE files/requests.jsonl
+expect 204 DELETE files/fabric
+
 # -- nobody else sees them: not by a request, not from inside a run, not an administrator
 
 login bo 'blue horse staple'

@@ -25,8 +25,10 @@
 
 int studio_file_check_main(const char *const *arguments)
 {
-    if (arguments[0] == NULL || arguments[1] == NULL || arguments[2] == NULL) {
-        return 2;
+    for (size_t i = 0; i < 4; i++) {
+        if (arguments[i] == NULL) {
+            return 2;
+        }
     }
     const studio_confine_t confine = {
         .readable = arguments[1],
@@ -34,16 +36,24 @@ int studio_file_check_main(const char *const *arguments)
         .memory_bytes = MEMORY_BYTES,
         .cpu_s = CPU_S,
     };
-    if (chdir(arguments[1]) == 0 && dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 &&
-        studio_confine(&confine)) {
-        (void)execl(arguments[0], "rocesim", "check", arguments[2], (char *)NULL);
+    const char *const path = arguments[3];
+    if (chdir(arguments[1]) != 0 || dup2(STDOUT_FILENO, STDERR_FILENO) < 0 ||
+        !studio_confine(&confine)) {
+        return 126;
+    }
+    if (strcmp(arguments[2], "check") == 0) {
+        (void)execl(arguments[0], "rocesim", "check", path, (char *)NULL);
+    } else if (strcmp(arguments[2], "report") == 0) {
+        (void)execl(arguments[0], "rocesim", "import", "-o", "/dev/null", path, (char *)NULL);
+    } else {
+        (void)execl(arguments[0], "rocesim", "import", "--quiet", path, (char *)NULL);
     }
     return 126;
 }
 
 // -- the server's side
 
-static bool is_capture(int fd)
+bool studio_file_is_capture(int fd, const char *path)
 {
     static const unsigned char magics[][4] = {
         {0xd4, 0xc3, 0xb2, 0xa1}, {0xa1, 0xb2, 0xc3, 0xd4}, {0x4d, 0x3c, 0xb2, 0xa1},
@@ -51,11 +61,74 @@ static bool is_capture(int fd)
     };
     unsigned char head[4] = {0};
     const bool read = pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head);
-    bool found = false;
+    // A compressed capture is known by its name.
+    bool found = read && head[0] == 0x1f && head[1] == 0x8b && strstr(path, ".pcap") != NULL;
     for (size_t i = 0; i < SIM_COUNT_OF(magics); i++) {
         found = found || (read && memcmp(head, magics[i], sizeof(head)) == 0);
     }
     return found;
+}
+
+// A file or folder of a user that is asked about.
+typedef struct asked {
+    studio_t *studio;
+    int64_t user;
+    char *folder; // of the user's files; NULL: there is none
+    const char *path;
+    int fd; // of what is asked about; -1: the user has nothing of this name
+    bool is_file;
+} asked_t;
+
+static asked_t asked_begin(studio_t *studio, const studio_user_t *user, const char *path)
+{
+    char *const folder = studio_files_folder(studio, user->name, "");
+    asked_t asked = {.studio = studio,
+                     .user = user->id,
+                     .folder = realpath(folder, NULL),
+                     .path = path,
+                     .fd = -1};
+    sim_free(folder);
+    struct stat status;
+    if (asked.folder != NULL && studio_files_path_refuse(path) == NULL) {
+        asked.fd = studio_open_below(asked.folder, path, O_RDONLY);
+    }
+    if (asked.fd >= 0 && fstat(asked.fd, &status) == 0) {
+        asked.is_file = S_ISREG(status.st_mode);
+    }
+    return asked;
+}
+
+static void asked_end(asked_t *asked)
+{
+    if (asked->fd >= 0) {
+        (void)close(asked->fd);
+    }
+    free(asked->folder);
+}
+
+// Asks rocesim and returns the status of waitpid. *text gets what it printed, freed with sim_free;
+// *failure why nothing was asked, or NULL.
+static int ask(const asked_t *asked, const char *what, char **text, const char **failure)
+{
+    char *const found = realpath(asked->studio->options.program, NULL);
+    const char *const program = found == NULL ? asked->studio->options.program : found;
+    const char *const line[] = {"rocesim-studio", "check", "file",      program,
+                                asked->folder,    what,    asked->path, NULL};
+    studio__answer_t answer = {0};
+    const int status = studio__check_run(asked->studio->library, asked->user, line, "", 0, &answer);
+    *text = sim_alloc(SIM_MAX(answer.length, TEXT_BYTES_MAX) + 1);
+    if (answer.length > 0) {
+        memcpy(*text, answer.text, answer.length);
+    }
+    *failure = answer.failure;
+    sim_free(answer.text);
+    free(found);
+    return status;
+}
+
+static bool succeeded(int status)
+{
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 // Cuts the text to a length that an answer holds, at a character's end.
@@ -68,17 +141,26 @@ static void clean(char *text)
     }
 }
 
-static json_t *judge(const char *path, int fd, char *text, int status)
+// `rocesim check` names the command that reads a file of a fabric.
+static bool is_fabric(const char *text)
 {
+    return strstr(text, ": rocesim import FILE") != NULL;
+}
+
+static json_t *judge(const asked_t *asked, char *text, int status)
+{
+    const char *const path = asked->path;
     const char *kind = "other";
     json_t *good = json_null();
     clean(text);
     const char *const first_end = text + strcspn(text, "\n");
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    if (succeeded(status)) {
         const bool scenario = first_end - text > 4 && strncmp(first_end - 4, ": ok", 4) == 0;
-        kind = scenario ? "scenario" : "workload";
+        kind = scenario                                 ? "scenario"
+               : strstr(text, ": requests of ") != NULL ? "requests"
+                                                        : "workload";
         good = json_true();
-    } else if (is_capture(fd)) {
+    } else if (studio_file_is_capture(asked->fd, path)) {
         kind = "capture";
         snprintf(text, TEXT_BYTES_MAX, "%s: a capture of packets", path);
     } else if (WIFSIGNALED(status)) {
@@ -93,41 +175,53 @@ static json_t *judge(const char *path, int fd, char *text, int status)
                      text);
 }
 
+// Says what became of each part of a fabric's file.
+static json_t *judge_fabric(const asked_t *asked)
+{
+    char *report;
+    const char *failure;
+    const int status = ask(asked, "report", &report, &failure);
+    clean(report);
+    json_t *const json =
+        json_pack("{s:s, s:s, s:b, s:s}", "path", asked->path, "kind", "fabric", "good",
+                  failure == NULL && succeeded(status), "text", failure != NULL ? failure : report);
+    sim_free(report);
+    return json;
+}
+
 json_t *studio_file_check(studio_t *studio, const studio_user_t *user, const char *path)
 {
-    char *const folder = studio_files_folder(studio, user->name, "");
-    char *const whole = realpath(folder, NULL);
-    char *const program = realpath(studio->options.program, NULL);
-    struct stat status = {0};
-    const int fd = whole == NULL || studio_files_path_refuse(path) != NULL
-                       ? -1
-                       : studio_open_below(whole, path, O_RDONLY);
+    asked_t asked = asked_begin(studio, user, path);
     json_t *json = NULL;
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-        const char *const line[] = {"rocesim-studio",
-                                    "check",
-                                    "file",
-                                    program == NULL ? studio->options.program : program,
-                                    whole,
-                                    path,
-                                    NULL};
-        studio__answer_t answer = {0};
-        const int ended = studio__check_run(studio->library, user->id, line, "", 0, &answer);
-        char *const text = sim_alloc(SIM_MAX(answer.length, TEXT_BYTES_MAX) + 1);
-        if (answer.length > 0) {
-            memcpy(text, answer.text, answer.length);
-        }
-        json = answer.failure != NULL ? json_pack("{s:s, s:s, s:n, s:s}", "path", path, "kind",
-                                                  "other", "good", "text", answer.failure)
-                                      : judge(path, fd, text, ended);
+    if (asked.is_file) {
+        char *text;
+        const char *failure;
+        const int status = ask(&asked, "check", &text, &failure);
+        json = failure != NULL   ? json_pack("{s:s, s:s, s:n, s:s}", "path", path, "kind", "other",
+                                             "good", "text", failure)
+               : is_fabric(text) ? judge_fabric(&asked)
+                                 : judge(&asked, text, status);
         sim_free(text);
-        sim_free(answer.text);
     }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    free(program);
-    free(whole);
-    sim_free(folder);
+    asked_end(&asked);
     return json;
+}
+
+char *studio_file_import(studio_t *studio, const studio_user_t *user, const char *path, bool *good)
+{
+    asked_t asked = asked_begin(studio, user, path);
+    char *text = NULL;
+    *good = false;
+    if (asked.fd >= 0) {
+        const char *failure;
+        const int status = ask(&asked, "import", &text, &failure);
+        *good = failure == NULL && succeeded(status) && studio_text_is_clean(text, strlen(text));
+        if (failure != NULL) {
+            snprintf(text, TEXT_BYTES_MAX, "%s", failure);
+        } else if (!*good) {
+            clean(text);
+        }
+    }
+    asked_end(&asked);
+    return text;
 }

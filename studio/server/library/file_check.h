@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/library/file_check.h - says what `rocesim check FILE` finds in a user's own file.
+// studio/server/library/file_check.h - says what rocesim finds in a user's own file.
 #ifndef STUDIO_SERVER_LIBRARY_FILE_CHECK_H
 #define STUDIO_SERVER_LIBRARY_FILE_CHECK_H
 
 #include "studio/server/studio.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 // Runs `rocesim check` on a file of the user, confined to the user's files. Returns {path, kind,
-// good, text}, owned by the caller; NULL if there is no such file. good is null for a file that is
-// neither a scenario nor a workload, such as a table or a capture.
+// good, text}, owned by the caller; NULL if there is no such file. kind is scenario, workload, requests,
+// capture, fabric (`rocesim import` reads the file) or other; good is null for what has no check.
 json_t *studio_file_check(studio_t *studio, const studio_user_t *user, const char *path);
 
-// Runs in the confined process: becomes `rocesim check PATH`. arguments: program, folder, path.
+// Returns whether a file is a capture of packets, by its first bytes.
+bool studio_file_is_capture(int fd, const char *path);
+// Returns the scenario that `rocesim import` makes of a file or a folder of the user, freed with
+// sim_free, and sets *good; otherwise the error. NULL: there is neither.
+char *studio_file_import(studio_t *studio, const studio_user_t *user, const char *path, bool *good);
+
+// Runs in the confined process: becomes `rocesim check PATH`, or `rocesim import PATH` for its
+// report or its scenario. arguments: program, folder, "check", "report" or "import", path.
 int studio_file_check_main(const char *const *arguments);
 
 #endif // STUDIO_SERVER_LIBRARY_FILE_CHECK_H

@@ -139,6 +139,23 @@ static int post_file_check(studio_request_t *request, studio_response_t *respons
                            : studio_response_json(response, 200, checked);
 }
 
+static int post_file_import(studio_request_t *request, studio_response_t *response)
+{
+    const char *const path = studio_body_text(request, "path", STUDIO_FILE_PATH_BYTES_MAX);
+    if (path == NULL) {
+        return studio_response_error(response, 400, "path: expected the name of a file");
+    }
+    bool good;
+    char *const text = studio_file_import(studio_request_studio(request),
+                                          studio_request_user(request), path, &good);
+    const int status = text == NULL ? studio_response_error(response, 404, "you have no such file")
+                       : !good
+                           ? studio_response_error(response, 422, "%s", text)
+                           : studio_response_json(response, 200, json_pack("{s:s}", "yaml", text));
+    sim_free(text);
+    return status;
+}
+
 // -- the attribute tables
 
 static int get_parameters(studio_request_t *request, studio_response_t *response)
@@ -187,8 +204,10 @@ const studio_route_t studio_library_routes[] = {
      check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, refusal?, limits}; refusal: why the studio shows the scenario but cannot run it",
      post_check, (size_t)1 << 20},
     {"POST", "/api/v1/files/check", STUDIO_ROLE_USER, "Says what `rocesim check` finds in an own file", file_check_parameters, NULL,
-     "{path, kind, good, text}; kind: scenario, workload, capture or other; good is null for kinds that it does not check",
+     "{path, kind, good, text}; kind: scenario, workload, requests, fabric, capture or other; good is null for kinds that it does not check",
      post_file_check, 4096},
+    {"POST", "/api/v1/files/import", STUDIO_ROLE_USER, "Makes a scenario of files of a real fabric, as `rocesim import` does", file_check_parameters, NULL,
+     "{yaml}; 422: the error", post_file_import, 4096},
     {"POST", "/api/v1/topology", STUDIO_ROLE_VIEWER, "Returns the network that a scenario builds", check_parameters, NULL,
      "{nodes, interfaces, links}, as topology.json; from 3001 nodes on {nodes: [{name, kind, tier, hosts, switches, in, fold?}], links: [{..., count}], folded}; 422 {errors}", post_topology, (size_t)1 << 20},
     {"GET", "/api/v1/parameters", STUDIO_ROLE_VIEWER, "Lists all attributes: type, unit, range, default, help", NULL,

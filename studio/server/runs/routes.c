@@ -400,6 +400,10 @@ static const studio_parameter_t many_parameters[] = {
     {"runs", STUDIO_IN_BODY, "array", true, "numbers of at most 10000 runs; those of others, and those in another state, stay as they are"},
     {0},
 };
+static const studio_parameter_t capture_parameters[] = {
+    {"path", STUDIO_IN_BODY, "string", true, "name of an own file, with its folders"},
+    {0},
+};
 static const studio_parameter_t delete_parameters[] = {
     {"forever", STUDIO_IN_QUERY, "boolean", false, "true: removes a run in the trash for good"},
     {0},
@@ -416,6 +420,8 @@ const studio_route_t studio_run_routes[] = {
      "{columns: [{name, runs, min, max}]}", get_columns, 0},
     {"POST", "/api/v1/runs", STUDIO_ROLE_USER, "Orders runs", order_parameters, NULL, "{group, runs}",
      studio__post_runs, (size_t)1 << 20},
+    {"POST", "/api/v1/files/capture", STUDIO_ROLE_USER, "Makes a run of an own capture, which has no other result",
+     capture_parameters, NULL, run_answer, studio__post_capture, 4096},
     {"GET", "/api/v1/runs/{run}", STUDIO_ROLE_VIEWER, "Returns one run", NULL, NULL, run_answer, get_run, 0},
     {"PATCH", "/api/v1/runs/{run}", STUDIO_ROLE_USER, "Changes a run's name, notes and sharing", patch_parameters, NULL,
      run_answer, patch_run, 65536},

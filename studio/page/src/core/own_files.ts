@@ -19,7 +19,7 @@ export interface OwnFiles {
 
 export interface FileCheck {
     path: string;
-    kind: "scenario" | "workload" | "capture" | "other";
+    kind: "scenario" | "workload" | "requests" | "capture" | "fabric" | "other";
     good: boolean | null;
     text: string;
 }

@@ -24,12 +24,24 @@ export const files_en = {
     check: "Check",
     check_label: (path: string) => `Check ${path}`,
     open: "Simulate",
+    open_capture: "Show packets",
+    make_scenario: "Make a scenario",
+    make_scenario_hint:
+        "Reads all files of the same folder and makes a scenario of the fabric, as `rocesim import` does",
+    own_workload: "Your file in a scenario of the library. Its parameters stand at the top.",
     remove: "Remove",
     remove_text: (path: string) => `${path} is removed at once, and cannot be restored.`,
     download: "Download",
     my_file: "one of my files",
     own_scenario: "A scenario of your files. Its file names start in its folder.",
-    kinds: { scenario: "scenario", workload: "workload", capture: "capture", other: "other" },
+    kinds: {
+        scenario: "scenario",
+        workload: "workload",
+        requests: "requests",
+        capture: "capture",
+        fabric: "fabric",
+        other: "other",
+    },
 };
 
 export const files_zh: typeof files_en = {
@@ -53,10 +65,21 @@ export const files_zh: typeof files_en = {
     check: "检查",
     check_label: (path: string) => `检查 ${path}`,
     open: "仿真",
+    open_capture: "显示数据包",
+    make_scenario: "生成场景",
+    make_scenario_hint: "读取同一文件夹中的所有文件，并像 `rocesim import` 那样生成该网络的场景",
+    own_workload: "在场景库的场景中使用您的文件。参数位于文件开头。",
     remove: "删除",
     remove_text: (path: string) => `${path} 将立即删除，无法恢复。`,
     download: "下载",
     my_file: "我的文件",
     own_scenario: "您文件中的场景。其中的文件名从该场景所在的文件夹开始。",
-    kinds: { scenario: "场景", workload: "工作负载", capture: "抓包", other: "其他" },
+    kinds: {
+        scenario: "场景",
+        workload: "工作负载",
+        requests: "请求踪迹",
+        capture: "抓包",
+        fabric: "网络配置",
+        other: "其他",
+    },
 };

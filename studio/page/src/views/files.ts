@@ -14,18 +14,20 @@ import {
     type OwnFile,
     type OwnFiles,
 } from "../core/own_files";
-import { link } from "../core/router";
+import { go, link } from "../core/router";
 import { session } from "../core/session";
 import { t } from "../i18n/text";
 import { badge, bar, button, confirm_sheet, empty, link_button, note, problem_text, view_head } from "../ui/parts";
 import { plain_table } from "../ui/table";
 
+const checks_max = 8; // of files that were uploaded together; others are checked when the user asks for it
 const at_once = 3; // uploads at the same time
 
 class Files {
     private readonly list = h("div", { class: "stack wide" });
     private readonly state = h("div", { class: "stack", "aria-live": "polite" });
     private readonly checks = new Map<string, FileCheck>();
+    private readonly check_of = new Map<string, () => Promise<void>>(); // by path: checks the file in the list
     private uploading: AbortController | null = null;
 
     constructor(private readonly scope: Scope) {
@@ -113,6 +115,9 @@ class Files {
         if (!this.scope.ended) {
             this.draw_result(done - refused.length, refused);
             await this.load();
+            for (const { path } of chosen.slice(0, checks_max)) {
+                await this.check_of.get(path)?.();
+            }
         }
     }
 
@@ -150,16 +155,18 @@ class Files {
         const words = t().files;
         const { path } = file;
         const verdict = h("td", null, this.verdict(path));
+        const uses = h("span", null, this.uses(path));
         const check = async () => {
-            this.checks.set(path, await api.post<FileCheck>("files/check", { path }));
+            this.checks.set(path, await api.post<FileCheck>("files/check", { path }, this.scope.signal));
             fill(verdict, this.verdict(path));
+            fill(uses, this.uses(path));
         };
+        this.check_of.set(path, check);
         const remove = () =>
             confirm_sheet(words.remove, words.remove_text(path), words.remove, async () => {
                 await api.remove(file_address(path));
                 await this.load();
             });
-        const is_scenario = /\.ya?ml$/.test(path);
         return [
             h("td", null, h("code", null, path)),
             h("td", { class: "right number nowrap" }, bytes(file.size_bytes)),
@@ -168,7 +175,7 @@ class Files {
             h(
                 "td",
                 { class: "right nowrap" },
-                is_scenario ? link_button(words.open, link("edit", "file", path), { small: true }) : null,
+                uses,
                 " ",
                 button(words.check, check, { small: true, label: words.check_label(path) }),
                 " ",
@@ -177,6 +184,35 @@ class Files {
                 button("", remove, { small: true, kind: "quiet", icon: "trash", label: `${words.remove}: ${path}` }),
             ),
         ];
+    }
+
+    // Returns what can be done with a file of this kind, which a check says.
+    private uses(path: string): Child {
+        const words = t().files;
+        const kind = /\.ya?ml$/.test(path) ? "scenario" : this.checks.get(path)?.kind;
+        const open_capture = async () => {
+            const { id } = await api.post<{ id: number }>("files/capture", { path });
+            go(link("captures", id));
+        };
+        const make_scenario = async () => {
+            const folder = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
+            const { yaml } = await api.post<{ yaml: string }>("files/import", { path: folder || path });
+            sessionStorage.setItem("studio.draft", yaml);
+            go(link("edit", "draft"));
+        };
+        switch (kind) {
+            case "scenario":
+                return link_button(words.open, link("edit", "file", path), { small: true });
+            case "workload":
+            case "requests":
+                return link_button(words.open, link("edit", kind, path), { small: true });
+            case "capture":
+                return button(words.open_capture, open_capture, { small: true });
+            case "fabric":
+                return button(words.make_scenario, make_scenario, { small: true, title: words.make_scenario_hint });
+            default:
+                return null;
+        }
     }
 
     // Shows what the last check found, with the program's own words.

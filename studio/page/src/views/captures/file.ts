@@ -54,7 +54,7 @@ function columns_of(has_ports: boolean): GridColumn<Packet>[] {
             name: "source",
             title: words.source,
             width: 110,
-            cell: (row) => `${row.direction ? arrows[row.direction] : ""}${row.source}`,
+            cell: (row) => `${row.direction ? arrows[row.direction] : ""}${row.source ?? ""}`,
         },
         { name: "destination", title: words.destination, width: 110, cell: (row) => row.destination },
         {

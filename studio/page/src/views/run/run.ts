@@ -298,6 +298,10 @@ async function shown_of(run: Run, signal: AbortSignal): Promise<Shown> {
 export async function run_view(scope: Scope, place: Place): Promise<Child> {
     const id = Number(place.words[1]);
     const run = await api.get<Run>(`runs/${id}`, undefined, scope.signal);
+    if (run.ended === "capture") {
+        go(link("captures", id)); // a capture of the user's files, which has no other result
+        return null;
+    }
     const { total } = await api.get<Runs>("runs", { group: run.group, limit: 0 }, scope.signal);
     enter_range(id, place);
     return new RunView(scope, place, run, total > 1, await shown_of(run, scope.signal)).show();

@@ -24,6 +24,12 @@ observe:
   - {series: "port[switch0->host0].queue_bytes", every: 10us}
 `;
 
+// Entries of the library that read a file of the user, and where their text names it.
+const readers: Record<string, [string, RegExp]> = {
+    workload: ["training/workload", /(\n {2}file: \{default: )[^,]*/],
+    requests: ["serving/serving", /(\n {2}trace:\n {4}default: ).*/],
+};
+
 export interface Source {
     text: string;
     title: string;
@@ -67,6 +73,12 @@ export async function source_of(place: Place, signal: AbortSignal): Promise<Sour
         const text = await (await call("GET", file_address(name), { signal })).text();
         const folder = name.slice(0, Math.max(name.lastIndexOf("/"), 0));
         return { text, title: name, lead: t().files.own_scenario, document: null, start: start_of({ folder }) };
+    }
+    const reader = readers[kind ?? ""];
+    if (reader && name) {
+        const item = await api.get<LibraryItem>(`library/${reader[0]}`, undefined, signal);
+        const text = (item.yaml ?? "").replace(reader[1], (_, head) => head + JSON.stringify(name));
+        return { text, title: name, lead: t().files.own_workload, document: null, start: { library: item.name } };
     }
     if (kind === "run" && name) {
         const address = `runs/${encodeURIComponent(name)}`;
