@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { data_steps } from "./studio_page_data.mjs";
+import { do_tasks } from "./studio_page_tasks.mjs";
 
 const require = createRequire(resolve("studio/page/package.json"));
 const { chromium } = require("playwright-core");
@@ -101,9 +102,9 @@ async function settled(page) {
 
 async function log_in(page, name, password) {
     await page.goto(address);
-    await page.getByLabel("Name", { exact: true }).fill(name);
-    await page.getByLabel("Password", { exact: true }).fill(password);
-    await page.getByRole("button", { name: "Log in" }).click();
+    await page.locator("input[name=name]").fill(name);
+    await page.locator("input[name=password]").fill(password);
+    await page.locator("button[type=submit]").click();
 }
 
 async function picture(page, name) {
@@ -734,6 +735,13 @@ const steps = {
     sweep: data.sweep,
     applications: data.applications,
 
+    // What people come for, counted in clicks and seconds.
+    async tasks() {
+        const enter = (page) => log_in(page, "ada", password);
+        const folder = (run) => `${WORK}/data/runs/${run}`;
+        await do_tasks({ ada, go, settled, check, text_of, visitor, log_in: enter, folder, first_run: () => first_run });
+    },
+
     async process() {
         await go(ada, `process?runs=${first_run}`);
         await ada.waitForSelector(".recipe");
@@ -786,11 +794,10 @@ const steps = {
     async looks() {
         const other = await visitor("zh", "dark");
         await other.goto(address);
-        await other.locator("input[name=name]").fill("ada");
-        await other.locator("input[name=password]").fill(password);
+        await other.waitForSelector("input[name=name]");
         await picture(other, "login-zh-dark");
         await accessible(other, "login, dark");
-        await other.locator("button[type=submit]").click();
+        await log_in(other, "ada", password);
         await other.waitForSelector(".shell");
         const views = { library: "simulate", workbench: "edit/library/quickstart", runs: "runs", summary: `run/${first_run}`, network: `run/${first_run}?tab=network`, series: `run/${first_run}?tab=series`, query: `query?runs=${first_run}`, captures: `captures/${first_run}?packet=3`, process: `process?runs=${first_run}&recipe=cdf`, account: "account", users: "users" };
         for (const [name, hash] of Object.entries(views)) {

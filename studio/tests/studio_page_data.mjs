@@ -163,7 +163,7 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
         const title = await ada.locator(".bars-place").getAttribute("aria-label");
         check(/^4 runs as lines over the axes nic.mtu, seed, /.test(title), `an axis for each parameter: ${title}`);
         const head = ada.locator(".grid-head").getByRole("button", { name: "fct p99" });
-        const order = async () => (await ada.locator(".grid-row").allTextContents()).join().match(/[\d.]+ [µm]s/g).map(parseFloat);
+        const order = async () => (await ada.locator(".grid-row .cell", { hasText: /^[\d.]+ [µm]s$/ }).allTextContents()).map(parseFloat);
         await head.click();
         await settled(ada);
         const rising = await order();

@@ -27,7 +27,7 @@ class Files {
     private readonly list = h("div", { class: "stack wide" });
     private readonly state = h("div", { class: "stack", "aria-live": "polite" });
     private readonly checks = new Map<string, FileCheck>();
-    private readonly check_of = new Map<string, () => Promise<void>>(); // by path: checks the file in the list
+    private readonly redraw = new Map<string, () => void>(); // by path: shows what a check found
     private uploading: AbortController | null = null;
 
     constructor(private readonly scope: Scope) {
@@ -115,8 +115,8 @@ class Files {
         if (!this.scope.ended) {
             this.draw_result(done - refused.length, refused);
             await this.load();
-            for (const { path } of chosen.slice(0, checks_max)) {
-                await this.check_of.get(path)?.();
+            for (const { path } of chosen.filter((one) => this.redraw.has(one.path)).slice(0, checks_max)) {
+                await this.check(path);
             }
         }
     }
@@ -156,12 +156,10 @@ class Files {
         const { path } = file;
         const verdict = h("td", null, this.verdict(path));
         const uses = h("span", null, this.uses(path));
-        const check = async () => {
-            this.checks.set(path, await api.post<FileCheck>("files/check", { path }, this.scope.signal));
+        this.redraw.set(path, () => {
             fill(verdict, this.verdict(path));
             fill(uses, this.uses(path));
-        };
-        this.check_of.set(path, check);
+        });
         const remove = () =>
             confirm_sheet(words.remove, words.remove_text(path), words.remove, async () => {
                 await api.remove(file_address(path));
@@ -177,13 +175,18 @@ class Files {
                 { class: "right nowrap" },
                 uses,
                 " ",
-                button(words.check, check, { small: true, label: words.check_label(path) }),
+                button(words.check, () => this.check(path), { small: true, label: words.check_label(path) }),
                 " ",
                 h("a", { class: "button small", href: api_url(file_address(path)), download: "" }, words.download),
                 " ",
                 button("", remove, { small: true, kind: "quiet", icon: "trash", label: `${words.remove}: ${path}` }),
             ),
         ];
+    }
+
+    private async check(path: string): Promise<void> {
+        this.checks.set(path, await api.post<FileCheck>("files/check", { path }, this.scope.signal));
+        this.redraw.get(path)?.();
     }
 
     // Returns what can be done with a file of this kind, which a check says.

@@ -102,13 +102,9 @@ class RunList {
         };
         this.list_scope = scope.child();
         this.make_list();
-        if (this.wanted.group && !this.wanted.columns) {
-            const prefer = async () =>
-                this.set_columns(preferred_columns(await value_columns(of("group"), scope.signal)));
-            void prefer().catch(() => undefined); // the list says what is wrong
-        } else {
-            void this.draw_lines().catch(() => undefined);
-        }
+        const draw_results = () => void this.draw_results().catch(() => undefined); // the list says what is wrong
+        draw_results();
+        scope.listen(window, "studio-run", debounce(scope, 1200, draw_results));
         // A change of a run draws the list again, at most twice a second, unless the user is busy further down.
         const refresh = debounce(scope, 500, () => {
             const top = this.list.element.querySelector(".grid")?.scrollTop ?? 0;
@@ -122,6 +118,20 @@ class RunList {
     show(): Child {
         this.draw_actions();
         return [this.head(), this.quota, this.filters(), this.lines, this.table];
+    }
+
+    // Shows the results of a sweep, of which more come while its runs end.
+    private async draw_results(): Promise<void> {
+        const { group, columns, trash } = this.wanted;
+        if (!group || trash || this.marked.size > 0) {
+            return;
+        }
+        const found = columns ? [] : preferred_columns(await value_columns(group, this.scope.signal));
+        if (found.length > 0) {
+            this.set_columns(found);
+        } else {
+            await this.draw_lines();
+        }
     }
 
     private make_list(): void {
@@ -159,8 +169,8 @@ class RunList {
     }
 
     private async draw_lines(): Promise<void> {
-        const { group, columns, trash } = this.wanted;
-        if (!group || trash) {
+        const { group, columns } = this.wanted;
+        if (!group) {
             return;
         }
         const { runs } = await api.get<Runs>("runs", { group, columns, limit: lines_max }, this.list_scope.signal);
