@@ -79,7 +79,7 @@ typedef struct app_ops {
     const char *name; // "poisson"
     const char *help;
     const sim_attr_table_t *attrs; // prefix "traffic.<name>."
-    bool by_steps;     // it drives the run by steps (apps/simbricks.h), so nothing else can
+    bool by_steps; // it drives the run by steps (apps/simbricks.h), so nothing else can
     // The command that runs it, if processes of this machine take part; the studio and `rocesim
     // shell` let none take part. NULL: the simulation is all.
     const char *machine_command;

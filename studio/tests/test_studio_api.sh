@@ -116,7 +116,8 @@ expect 422 POST runs "{\"name\":\"programs\",\"yaml\":\"$own\"}"
 grep -q 'rocesim run --programs' "$work/answer" || fail "refused: $(cat "$work/answer")"
 bricks='topology: {star: {hosts: 2}}\ntraffic: [{simbricks: {host: host0, connect: nowhere}}]\n'
 expect 200 POST check "{\"yaml\":\"$bricks\"}"
-grep -q '"errors":\[\].*"refusal":".*`rocesim run FILE`' "$work/answer" || fail "simbricks: $(cat "$work/answer")"
+grep -q '"errors":\[\].*"refusal":".*`rocesim run FILE`' "$work/answer" ||
+    fail "simbricks: $(cat "$work/answer")"
 expect 200 POST check "{\"yaml\":\"${own/host1/host9}\"}"
 grep -q '"errors":\[{"message"' "$work/answer" || fail "wrong programs: $(cat "$work/answer")"
 tree='topology: {fat-tree: {k: 32}}\ntraffic: [{permutation: {hosts: \"*\", bytes: 1KB}}]\n'

@@ -5,9 +5,6 @@
 
 #include "studio/server/http/route.h"
 
-int studio__post_runs(studio_request_t *request, studio_response_t *response);
-int studio__post_capture(studio_request_t *request, studio_response_t *response);
-int studio__post_again(studio_request_t *request, studio_response_t *response);
 int studio__post_cancel_many(studio_request_t *request, studio_response_t *response);
 int studio__post_delete_many(studio_request_t *request, studio_response_t *response);
 int studio__post_remove_many(studio_request_t *request, studio_response_t *response);

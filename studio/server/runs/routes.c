@@ -4,6 +4,7 @@
 #include "studio/server/http/body.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/finish.h"
+#include "studio/server/runs/orders/orders.h"
 #include "studio/server/runs/parts.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/trash.h"

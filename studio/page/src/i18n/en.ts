@@ -165,7 +165,7 @@ export const en = {
         study: "study",
         command_only: "command line only",
         command_only_hint:
-            "Processes of this machine take part in the scenario, which the studio never lets. Run it with this command.",
+            "Processes of this machine take part, which the studio does not let. Run the scenario with this command.",
         nothing: "No scenario matches",
         nothing_text: "Search for other words, or write a new scenario.",
         show_all: "Show all scenarios",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/order_routes.c - routes that order runs.
+// studio/server/runs/orders/routes.c - routes that order runs.
 //
 // An order is stored completely or not at all: its folders are on the disk before the transaction
 // that inserts its rows, and are marked as uncommitted until it has committed.
+#include "studio/server/runs/orders/orders.h"
+
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/body.h"
 #include "studio/server/library/library.h"
@@ -13,7 +15,6 @@
 #include "studio/server/runs/consistency/numbers.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/finish.h"
-#include "studio/server/runs/parts.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/study.h"
 #include "studio/server/store/database.h"

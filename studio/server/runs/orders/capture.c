@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/capture.c - makes a run of a capture among a user's files.
+// studio/server/runs/orders/capture.c - makes a run of a capture among a user's files.
 //
 // The run has ended before it began: it has no process, and its only result is the capture, a hard
 // link to the user's file. So all that reads the captures of runs reads this one. Its summary says
 // `ended: capture`.
+#include "studio/server/runs/orders/orders.h"
+
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/files/files.h"
 #include "studio/server/http/body.h"
@@ -11,7 +13,6 @@
 #include "studio/server/runs/consistency/label.h"
 #include "studio/server/runs/consistency/numbers.h"
 #include "studio/server/runs/finish.h"
-#include "studio/server/runs/parts.h"
 #include "studio/server/store/database.h"
 #include "studio/server/store/folder.h"
 
