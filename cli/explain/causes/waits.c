@@ -327,6 +327,22 @@ static double shared_of(const explain_t *explain, const explain_finding_t *findi
     return sum_ps;
 }
 
+// Returns the destination of the finding's flows from `source` that received most marked packets.
+static uint32_t marked_receiver(const explain_t *explain, const explain_finding_t *finding,
+                                uint32_t source)
+{
+    uint32_t most = source;
+    uint64_t marked = 0;
+    for (size_t i = 0; i < finding->flow_count; i++) {
+        const explain_flow_t *const flow = &explain->flows[finding->flows[i]];
+        if (flow->source == source && explain->nics[flow->destination].marked > marked) {
+            most = flow->destination;
+            marked = explain->nics[most].marked;
+        }
+    }
+    return most;
+}
+
 static void find_recovery(explain_t *explain, bool *claimed)
 {
     double *const waits_ps = sim_alloc_array(explain->world->nic_count + 1, sizeof(*waits_ps));
@@ -362,11 +378,20 @@ static void find_recovery(explain_t *explain, bool *claimed)
             "links explain",
             config->congestion_control, finding->flow_count, sim_plural(finding->flow_count),
             world_format_time(&time, (sim_time_t)all_ps));
+        const char *const waited = world_format_time(&time, (sim_time_t)waits_ps[worst]);
+        const char *const name = world_interface_name(explain->world, worst);
+        const uint32_t receiver = marked_receiver(explain, finding, worst);
         cli__explain_evidence(
-            finding, sim_format("%s handled %" PRIu64 " CNPs (rp_cnp_handled of nics.csv), and its "
-                                "flows waited %s; the hosts themselves are healthy",
-                                world_interface_name(explain->world, worst), nic->cnps_handled,
-                                world_format_time(&time, (sim_time_t)waits_ps[worst])));
+            finding,
+            nic->cnps_handled > 0
+                ? sim_format("%s handled %" PRIu64 " CNPs (rp_cnp_handled of nics.csv), and its "
+                             "flows waited %s; the hosts themselves are healthy",
+                             name, nic->cnps_handled, waited)
+                : sim_format("%s received %" PRIu64 " marked packets (np_ecn_marked_roce_packets "
+                             "of nics.csv), also of %s, whose flows waited %s; the hosts "
+                             "themselves are healthy",
+                             world_interface_name(explain->world, receiver),
+                             explain->nics[receiver].marked, name, waited));
         if (strcmp(config->congestion_control, "dcqcn") == 0) {
             cli__explain_remedy(finding,
                                 "nic.dcqcn.rpg-ai-rate=100Mbps --set "
