@@ -24,7 +24,7 @@ static const char *const result_files[] = {
     "summary.json", "manifest.json", "schema.json", "topology.json", "scenario.yaml", "flows.csv",
     "apps.csv",     "ports.csv",     "nics.csv",    "events.csv",    "pauses.csv",    "series.csv",
     "hosts",        "ethers",        "fct.txt",     "pfc.txt",       "qlen.txt",      "packets.txt",
-    "bw.txt",       "rate.txt",      "cnp.txt",     "hops.csv",      "explain.json"};
+    "bw.txt",       "rate.txt",      "cnp.txt",     "hops.csv",      "explain.json",  "programs"};
 
 static bool is_regular_file(const char *path)
 {
