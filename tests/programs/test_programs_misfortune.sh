@@ -124,7 +124,8 @@ within 200 tests/random-kills "$ROCESIM" "$SEED" "$(few 6 3)" || fail "a run tha
 mkdir -p "$work/left/.unfinished" "$work/left/programs"
 two true true >"$work/left.yaml"
 "$ROCESIM" run "$work/left.yaml" --programs -o "$work/left" >"$work/left.log" 2>&1 || true
-[ -e "$work/left/summary.json" ] || fail "the folder of a run that was killed is refused: $(cat "$work/left.log")"
+[ -e "$work/left/summary.json" ] ||
+    fail "the folder of a run that was killed is refused: $(cat "$work/left.log")"
 
 # The peer of a program that is killed sees what it would see on a network.
 printf '%s\n' "host0 $bw -F &" 'run 1ms' "host1 $bw -F host0 &" 'run 100us' 'kill host0-0 KILL' |
