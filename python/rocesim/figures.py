@@ -95,8 +95,11 @@ def _curve(axes: Any, curve: dict[str, Any], panel: dict[str, Any]) -> None:
         _boxes(axes, columns, panel)
         return
     options = {"color": curve.get("color") or None, "label": curve.get("name") or None}
-    if style == "linespoints" and len(columns) == 3:
-        axes.errorbar(*columns[:2], yerr=columns[2], marker="o", markersize=3, capsize=3, **options)
+    if style in ("linespoints", "points") and len(columns) == 3:
+        line = "-" if style == "linespoints" else "none"
+        axes.errorbar(
+            *columns[:2], yerr=columns[2], marker="o", markersize=3, capsize=3, linestyle=line, **options
+        )
         return
     marker = {"linespoints": "o-", "points": "o"}.get(style, "-")
     drawstyle = "steps-post" if style == "steps" else "default"
