@@ -13,16 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPOCHS_MAX 300u
-#define EQUAL 1e-9         // shares differ by less: they are equal
-#define WORK_MAX 20000000u // flows x epochs: larger runs get fewer epochs
+#define EPOCHS_LEAST 300u
+#define EQUAL 1e-9        // shares differ by less: they are equal
+#define WORK_MAX 2000000u // active flows of all epochs together: larger runs get fewer epochs
 
 #define NO_TURN UINT64_MAX // of a port that is none of the tightest
 #define RANK_MAX 2u
 
 typedef struct share {
     explain_t *explain;
-    uint32_t *active; // flows
+    uint32_t *by_begin; // all flows with a path
+    size_t path_count;
+    size_t begun;     // so many of them have begun
+    uint32_t *active; // flows, by number
     size_t active_count;
     double *left_bps;    // by port
     uint32_t *unsettled; // by port: active flows whose rate is not known yet
@@ -57,6 +60,31 @@ static double alone_bps(const explain_t *explain, const explain_flow_t *flow)
     return least;
 }
 
+// Makes `active` the flows that are active at a time, which is later than those before.
+static void update_active(share_t *share, sim_time_t time_ps)
+{
+    const explain_flow_t *const flows = share->explain->flows;
+    size_t kept = 0;
+    for (size_t i = 0; i < share->active_count; i++) {
+        share->active[kept] = share->active[i];
+        kept += flows[share->active[i]].end_ps > time_ps;
+    }
+    for (; share->begun < share->path_count; share->begun++) {
+        const uint32_t f = share->by_begin[share->begun];
+        if (flows[f].begin_ps > time_ps) {
+            break;
+        }
+        if (flows[f].end_ps > time_ps) {
+            size_t at = kept++;
+            for (; at > 0 && share->active[at - 1] > f; at--) {
+                share->active[at] = share->active[at - 1];
+            }
+            share->active[at] = f;
+        }
+    }
+    share->active_count = kept;
+}
+
 static void start_epoch(share_t *share, sim_time_t time_ps)
 {
     explain_t *const explain = share->explain;
@@ -65,13 +93,9 @@ static void start_epoch(share_t *share, sim_time_t time_ps)
         share->sharing[share->touched[i]] = 0;
     }
     share->touched_count = 0;
-    share->active_count = 0;
-    for (uint32_t f = 0; f < explain->flow_count; f++) {
-        const explain_flow_t *const flow = &explain->flows[f];
-        if (flow->begin_ps > time_ps || flow->end_ps <= time_ps || flow->hop_count == 0) {
-            continue;
-        }
-        share->active[share->active_count++] = f;
+    update_active(share, time_ps);
+    for (size_t i = 0; i < share->active_count; i++) {
+        const explain_flow_t *const flow = &explain->flows[share->active[i]];
         for (uint32_t h = 0; h < flow->hop_count; h++) {
             const uint32_t uid = explain->hops[flow->first_hop + h];
             if (share->sharing[uid]++ == 0) {
@@ -213,6 +237,32 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Lists the flows with a path by the times at which they begin.
+static void order_flows(share_t *share)
+{
+    const explain_t *const explain = share->explain;
+    sim_time_t *const keys = sim_alloc_array(2 * (explain->flow_count + 1), sizeof(*keys));
+    size_t count = 0;
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        if (explain->flows[f].hop_count > 0) {
+            keys[2 * count] = explain->flows[f].begin_ps;
+            keys[2 * count++ + 1] = f;
+        }
+    }
+    qsort(keys, count, 2 * sizeof(*keys), by_time);
+    for (size_t i = 0; i < count; i++) {
+        share->by_begin[i] = (uint32_t)keys[2 * i + 1];
+    }
+    share->path_count = count;
+    sim_free(keys);
+}
+
+static size_t place_of(const sim_time_t *times, size_t count, sim_time_t time_ps)
+{
+    const sim_time_t *const found = bsearch(&time_ps, times, count, sizeof(*times), by_time);
+    return (size_t)(found - times);
+}
+
 // Returns the times at which the shares are computed: all at which a flow begins or ends, or as
 // many of them as the limits allow.
 static size_t epochs_of(const explain_t *explain, sim_time_t *times)
@@ -229,8 +279,15 @@ static size_t epochs_of(const explain_t *explain, sim_time_t *times)
             times[kept++] = times[i];
         }
     }
-    const size_t allowed = WORK_MAX / (explain->flow_count + 1) + 2;
-    const size_t most = SIM_MIN(allowed, EPOCHS_MAX);
+    size_t work = 0; // of all epochs
+    for (size_t i = 0; i < explain->flow_count; i++) {
+        const explain_flow_t *const flow = &explain->flows[i];
+        work += flow->end_ps <= flow->begin_ps
+                    ? 0
+                    : place_of(times, kept, flow->end_ps) - place_of(times, kept, flow->begin_ps);
+    }
+    const double share = work <= WORK_MAX ? 1 : (double)WORK_MAX / (double)work;
+    const size_t most = SIM_MAX((size_t)(share * (double)kept), EPOCHS_LEAST);
     if (kept <= most) {
         return kept;
     }
@@ -308,6 +365,7 @@ void cli__explain_share(explain_t *explain)
     const size_t ports = explain->port_count + 1;
     const size_t flows = explain->flow_count + 1;
     share_t share = {.explain = explain,
+                     .by_begin = sim_alloc_array(flows, sizeof(uint32_t)),
                      .active = sim_alloc_array(flows, sizeof(uint32_t)),
                      .left_bps = sim_alloc_array(ports, sizeof(double)),
                      .unsettled = sim_alloc_array(ports, sizeof(uint32_t)),
@@ -325,6 +383,7 @@ void cli__explain_share(explain_t *explain)
     memset(share.seen, 0xff, ports * sizeof(uint32_t));
     memset(share.turns, 0xff, ports * sizeof(uint64_t)); // NO_TURN
     memset(share.port_ps, 0, (explain->hop_count + 1) * sizeof(double));
+    order_flows(&share);
     sim_time_t *const times = sim_alloc_array(2 * flows, sizeof(*times));
     const size_t count = epochs_of(explain, times);
     for (size_t i = 0; i + 1 < count; i++) {
@@ -337,6 +396,7 @@ void cli__explain_share(explain_t *explain)
     explain->shared_epochs = (uint32_t)count;
     sum_up(&share);
     sim_free(times);
+    sim_free(share.by_begin);
     sim_free(share.active);
     sim_free(share.left_bps);
     sim_free(share.unsettled);

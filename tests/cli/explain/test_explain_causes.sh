@@ -158,6 +158,9 @@ healthy '*' "$star" 'traffic: [{collective: {bytes: 2MiB}}]'
 healthy fair-shares "$star" 'traffic: [{all-to-all: {bytes: 100KB}}]'
 healthy '*' "$star" 'traffic: [{training: {model: gpt-13b, layers: 2, hidden: 512, heads: 8, vocab: 1024,
     microbatches: 2}}]'
+# Thousands of messages that begin and end one after another.
+healthy fair-shares "$star" 'traffic: [{training: {model: gpt-13b, layers: 1, hidden: 4096, heads: 8,
+    vocab: 16384, tp: 1, dp: 4, microbatches: 1, sequence: 64}}]'
 healthy no-flows "$far" 'traffic: [{serving: {prefill: 1, decode: 1, requests: 10, rate: 5,
     prompt-tokens: 500, output-tokens: 5}}]'
 healthy no-flows 'topology: {star: {hosts: 8, rate: 56Gbps, delay: 500ns}}' \
