@@ -17,8 +17,18 @@
 // Pairs of links that are looked at, and ports by leaf that are read: about 0.1 s.
 #define COST_MAX UINT64_C(100000000)
 
+// A link from a port to its peer. These are copied out of ports and nodes, since they are read for
+// each batch of leaves.
+typedef struct hop {
+    uint32_t node; // sim.index of the node ahead
+    uint32_t peer; // uid of the port there
+    bool between;  // both ends forward packets
+} hop_t;
+
 typedef struct circles {
     const net_t *net;
+    hop_t *hops;       // by uid of the sending port
+    bool *pauses;      // by sim.index
     uint64_t *used;    // by sim.index: leaves of the batch that packets pass this node towards
     uint64_t *towards; // by uid of the sending port: leaves of the batch that it leads to
     uint8_t *waits;    // a bit for each pair of ports (in, out) of each node
@@ -67,9 +77,23 @@ static bool has_detours(const net_t *net)
     return false;
 }
 
-static bool between_forwarders(const net_port_t *port)
+// Fills in the links and what nodes do.
+static void copy_links(const circles_t *circles)
 {
-    return port->node->forward != NULL && net_neighbour(port->node, port->index)->forward != NULL;
+    const net_t *const net = circles->net;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        circles->pauses[i] = pauses(node);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const net_port_t *const port = net_port_at(node, p);
+            const net_node_t *const ahead = net_neighbour(node, p);
+            circles->hops[port->uid] = (hop_t){
+                .node = ahead->sim.index,
+                .peer = net_port_peer(port)->uid,
+                .between = node->forward != NULL && ahead->forward != NULL,
+            };
+        }
+    }
 }
 
 // Sets the leaves that each port leads to, of those first .. first + count - 1, whether or not
@@ -79,14 +103,16 @@ static void set_towards(const circles_t *circles, uint32_t first, uint32_t count
     const net_t *const net = circles->net;
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_look(net, i);
-        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
-            circles->towards[net_port_uid(node, p)] = 0;
+        if (node == NULL) {
+            continue;
         }
-        for (uint32_t leaf = 0; node != NULL && node->forward != NULL && leaf < count; leaf++) {
+        uint64_t *const towards = &circles->towards[net_port_uid(node, 0)];
+        memset(towards, 0, node->port_count * sizeof(*towards));
+        for (uint32_t leaf = 0; node->forward != NULL && leaf < count; leaf++) {
             const uint32_t *ports;
             const uint32_t found = net_ports_towards(net, node, first + leaf, &ports);
             for (uint32_t p = 0; p < found; p++) {
-                circles->towards[net_port_uid(node, ports[p])] |= UINT64_C(1) << leaf;
+                towards[ports[p]] |= UINT64_C(1) << leaf;
             }
         }
     }
@@ -118,11 +144,11 @@ static void follow(const circles_t *circles)
         more = false;
         for (size_t i = 0; i < count; i++) {
             const net_node_t *const node = net_node_at(net, i);
-            for (uint32_t p = 0; p < node->port_count && node->forward != NULL; p++) {
-                const net_port_t *const port = net_port_at(node, p);
-                uint64_t *const there =
-                    &circles->used[net_neighbour(port->node, port->index)->sim.index];
-                const uint64_t comes = circles->used[node->sim.index] & circles->towards[port->uid];
+            const uint32_t first = net_port_uid(node, 0);
+            const uint32_t ports = node->forward != NULL ? node->port_count : 0;
+            for (uint32_t uid = first; uid < first + ports; uid++) {
+                uint64_t *const there = &circles->used[circles->hops[uid].node];
+                const uint64_t comes = circles->used[i] & circles->towards[uid];
                 more = more || (comes & ~*there) != 0;
                 *there |= comes;
             }
@@ -130,8 +156,9 @@ static void follow(const circles_t *circles)
     }
     for (size_t i = 0; i < count; i++) {
         const net_node_t *const node = net_node_at(net, i);
+        uint64_t *const towards = &circles->towards[net_port_uid(node, 0)];
         for (uint32_t p = 0; p < node->port_count; p++) {
-            circles->towards[net_port_at(node, p)->uid] &= circles->used[node->sim.index];
+            towards[p] &= circles->used[i];
         }
     }
 }
@@ -179,14 +206,15 @@ static void note_waits(circles_t *circles, uint32_t first, uint32_t count, bool 
     for (size_t i = 0; i < net_node_count(circles->net); i++) {
         const net_node_t *const node = net_node_at(circles->net, i);
         const uint64_t own = detours ? own_leaves(circles->net, node, first, count) : 0;
-        for (uint32_t in = 0; pauses(node) && in < node->port_count; in++) {
-            const net_port_t *const port = net_port_at(node, in);
-            for (uint32_t out = 0; between_forwarders(port) && out < node->port_count; out++) {
-                const size_t bit =
-                    circles->first[node->sim.index] + (size_t)in * node->port_count + out;
-                const uint64_t come = circles->towards[net_port_peer(port)->uid];
-                if ((come & (circles->towards[net_port_at(node, out)->uid] | own)) != 0) {
-                    circles->waits[bit / 8] |= (uint8_t)(1u << bit % 8);
+        const uint32_t first_uid = net_port_uid(node, 0);
+        const hop_t *const hops = &circles->hops[first_uid];
+        const uint64_t *const towards = &circles->towards[first_uid];
+        for (uint32_t in = 0; circles->pauses[i] && in < node->port_count; in++) {
+            const uint64_t come = hops[in].between ? circles->towards[hops[in].peer] : 0;
+            const size_t row = circles->first[i] + (size_t)in * node->port_count;
+            for (uint32_t out = 0; come != 0 && out < node->port_count; out++) {
+                if ((come & (towards[out] | own)) != 0) {
+                    circles->waits[(row + out) / 8] |= (uint8_t)(1u << (row + out) % 8);
                 }
             }
         }
@@ -197,13 +225,18 @@ static void note_waits(circles_t *circles, uint32_t first, uint32_t count, bool 
 // there are no more.
 static const net_port_t *next_wait(const circles_t *circles, const net_port_t *link, uint32_t *out)
 {
-    const net_node_t *const node = net_neighbour(link->node, link->index);
-    while (pauses(node) && *out < node->port_count) { // the others hold nothing back
-        const net_port_t *const port = net_port_at(node, (*out)++);
-        const size_t bit = circles->first[node->sim.index] +
-                           (size_t)net_port_peer(link)->index * node->port_count + port->index;
-        if (between_forwarders(port) && (circles->waits[bit / 8] >> bit % 8 & 1) != 0) {
-            return port;
+    const hop_t *const hop = &circles->hops[link->uid];
+    if (!circles->pauses[hop->node]) {
+        return NULL; // it holds nothing back
+    }
+    const net_node_t *const node = net_node_at(circles->net, hop->node);
+    const uint32_t first = net_port_uid(node, 0);
+    const size_t row = circles->first[hop->node] + (size_t)(hop->peer - first) * node->port_count;
+    while (*out < node->port_count) {
+        const uint32_t port = (*out)++;
+        if (circles->hops[first + port].between &&
+            (circles->waits[(row + port) / 8] >> (row + port) % 8 & 1) != 0) {
+            return net_port_at(node, port);
         }
     }
     return NULL;
@@ -308,6 +341,9 @@ char *topo__find_circle(const net_t *net)
         circles.colour = sim_alloc_array(ports + 1, 1);
         circles.path = sim_alloc_array(ports + 1, sizeof(net_port_t *));
         circles.next = sim_alloc_array(ports + 1, sizeof(uint32_t));
+        circles.hops = sim_alloc_array(ports + 1, sizeof(hop_t));
+        circles.pauses = sim_alloc_array(nodes + 1, sizeof(bool));
+        copy_links(&circles);
         for (uint32_t first = 0; first < net_leaf_count(net); first += BATCH) {
             const uint32_t left = net_leaf_count(net) - first;
             set_towards(&circles, first, SIM_MIN(left, BATCH));
@@ -318,8 +354,8 @@ char *topo__find_circle(const net_t *net)
             const net_node_t *const node = net_node_at(net, i);
             for (uint32_t p = 0; p < node->port_count && found == NULL; p++) {
                 const net_port_t *const port = net_port_at(node, p);
-                if (between_forwarders(port) && pauses(net_neighbour(port->node, port->index)) &&
-                    circles.colour[port->uid] == 0) {
+                const hop_t *const hop = &circles.hops[port->uid];
+                if (hop->between && circles.pauses[hop->node] && circles.colour[port->uid] == 0) {
                     found = search_from(&circles, port);
                 }
             }
@@ -332,5 +368,7 @@ char *topo__find_circle(const net_t *net)
     sim_free(circles.colour);
     sim_free((void *)circles.path);
     sim_free(circles.next);
+    sim_free(circles.hops);
+    sim_free(circles.pauses);
     return found;
 }
