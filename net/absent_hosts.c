@@ -21,7 +21,8 @@ void net_set_again(net_t *net, const net_again_t *ops)
 
 // -- letting go
 
-// Marks the hosts to which somebody may keep a pointer: those with faults or fixed routes.
+// Marks the hosts to which somebody may keep a pointer: those with faults, fixed routes or
+// accelerators.
 static bool *mark_kept(const net_t *net)
 {
     bool *const kept = sim_alloc_array(net->node_count + 1, sizeof(*kept));
@@ -31,6 +32,9 @@ static bool *mark_kept(const net_t *net)
     }
     for (size_t i = 0; i < net->fixed_count; i++) {
         kept[net->fixed[i].host->sim.index] = true;
+    }
+    for (size_t i = 0; i < net->node_count; i++) {
+        kept[i] = kept[i] || net->nodes[i]->accelerators != NULL;
     }
     return kept;
 }

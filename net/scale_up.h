@@ -79,6 +79,8 @@ net_node_t *net_scale_up_switch(const net_node_t *host, uint32_t number);
 // Frees what a host knows of its accelerators, which are nodes of their own.
 void net_scale_up_free(net_node_t *host);
 
+// Returns the host of an accelerator; NULL: the node is none.
+const net_node_t *net_accelerator_host(const net_node_t *node);
 // Returns the number of a host's accelerators that are nodes; 0: there are none.
 uint32_t net_accelerator_count(const net_node_t *host);
 // Returns the configuration of a host's accelerators; NULL: there are none.

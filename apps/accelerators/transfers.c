@@ -432,6 +432,23 @@ static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
     }
 }
 
+static void carry(app_t *app, sim_carry_t *carry)
+{
+    const transfers_t *const transfers = (const transfers_t *)(const void *)app;
+    for (uint32_t g = 0; g < transfers->group_count; g++) {
+        group_t *const group = &transfers->groups[g];
+        if (!sim_carry_has(carry, &group->host->sim)) {
+            continue;
+        }
+        SIM_CARRY(carry, group->last_ps);
+        SIM_CARRY(carry, group->done);
+        sim_sample_set_carry(&group->latency_ps, carry);
+        for (uint32_t i = 0; i < group->stream_count; i++) {
+            SIM_CARRY(carry, group->streams[i].done);
+        }
+    }
+}
+
 const app_ops_t app_accelerators = {
     .name = "accelerators",
     .help = "messages between the accelerators of each host (NVLink, UALink, SUE)",
@@ -439,5 +456,6 @@ const app_ops_t app_accelerators = {
     .create = create,
     .destroy = destroy,
     .progress = progress,
+    .carry = carry,
     .report = &report_table,
 };

@@ -321,6 +321,12 @@ static const net__flit_ops_t ops = {
     .fini = fini,
 };
 
+const net_node_t *net__accelerator_host(const net_node_t *node)
+{
+    const accelerator_t *const accelerator = (const accelerator_t *)(const void *)node;
+    return net__is_flit_node(node) && accelerator->base.ops == &ops ? accelerator->host : NULL;
+}
+
 net__flit_node_t *net__accelerator_create(net_t *net, net_node_t *host, uint32_t number,
                                           const net_scale_up_config_t *config, const char *name)
 {

@@ -47,6 +47,7 @@ struct net__flit_node {
 // Fills in the first part of a node and registers it.
 void net__flit_node_init(net_t *net, net__flit_node_t *node, const net__flit_ops_t *ops,
                          const net_scale_up_config_t *config, const char *name);
+bool net__is_flit_node(const net_node_t *node);
 // Returns a train of a message with `payload_bytes` for a virtual channel. Requests of loads want
 // some bytes, and have no payload.
 net_packet_t *net__train_new(net__flit_node_t *node, net_put_t *put, uint32_t vc,

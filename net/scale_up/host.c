@@ -182,6 +182,11 @@ net_node_t *net_scale_up_switch(const net_node_t *host, uint32_t number)
     return host->accelerators->nodes[host->accelerators->count + number];
 }
 
+const net_node_t *net_accelerator_host(const net_node_t *node)
+{
+    return net__accelerator_host(node);
+}
+
 uint32_t net_accelerator_count(const net_node_t *host)
 {
     return host->accelerators == NULL ? 0 : host->accelerators->count;

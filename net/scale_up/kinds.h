@@ -31,10 +31,13 @@ typedef struct net_accelerators {
     uint64_t group_count; // so far: groups take switches in turn
 } net_accelerators_t;
 
-// Return a node that the simulation owns.
+// Returns a node that the simulation owns.
 net__flit_node_t *net__accelerator_create(net_t *net, net_node_t *host, uint32_t number,
                                           const net_scale_up_config_t *config, const char *name);
+// Returns a node that the simulation owns.
 net__flit_node_t *net__flit_switch_create(net_t *net, uint32_t accelerators,
                                           const net_scale_up_config_t *config, const char *name);
+// Returns the host of an accelerator; NULL: the node is none.
+const net_node_t *net__accelerator_host(const net_node_t *node);
 
 #endif // NET_SCALE_UP_KINDS_H

@@ -250,10 +250,18 @@ static const sim_node_ops_t node_ops = {
     .destroy = destroy,
 };
 
+bool net__is_flit_node(const net_node_t *node)
+{
+    return node->sim.ops == &node_ops;
+}
+
 static void built(net_node_t *built_node)
 {
     net__flit_node_t *const node = flit_node_of(&built_node->sim);
     sim_t *const sim = net_sim(built_node->net);
+    if (!sim_node_is_here(&built_node->sim)) {
+        return;
+    }
     node->flits = sim_alloc_array(built_node->port_count + 1, sizeof(*node->flits));
     for (uint32_t i = 0; i < built_node->port_count; i++) {
         const net_port_t *const port = &built_node->ports[i];

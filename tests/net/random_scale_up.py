@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/net/random_scale_up.py PROGRAM FOLDER FIRST COUNT: runs random scale-up networks, and checks them.
 
-Scenario number N follows from N alone. It is run on 1 and on 3 threads. A line on standard output names each
-scenario that is wrong, and why; its file stays in FOLDER.
+Scenario number N follows from N alone. It is run on 1 and on 3 threads, and each fourth one in 2 ranks. A line
+on standard output names each scenario that is wrong, and why; its file stays in FOLDER.
 """
 
 import csv
 import json
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 
 PROGRAM, FOLDER, FIRST, COUNT = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+RANKS = shutil.which("mpirun") and "with Open MPI" in subprocess.run(
+    [PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
 GBPS = {"nvlink": 3600, "ualink": 3200, "sue": 6400}
 SCATTERS = "auto ring pat"
 ALGORITHMS = {
@@ -121,13 +124,14 @@ def app_errors(app, scenario):
 
 def errors(number, scenario, file):
     digests = set()
-    for threads in (1, 3):
+    ranks = [["--ranks", "2"]] if RANKS and number % 4 == 0 else []
+    for options in [["--threads", "1"], ["--threads", "3"]] + ranks:
         out = FOLDER / "out"
-        command = [PROGRAM, "run", file, "-o", out, "--quiet", "--threads", str(threads)]
+        command = [PROGRAM, "run", file, "-o", out, "--quiet"] + options
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         except subprocess.TimeoutExpired:
-            yield f"no end in 60 s on {threads} threads"
+            yield f"no end in 60 s with {options}"
             return
         if done.returncode != 0:
             yield f"status {done.returncode}: {done.stderr[-300:]}"

@@ -5,8 +5,9 @@
 #
 # Goal: nothing is lost between accelerators: all transfers and collectives end, and both ends of each link
 # count the same packets and bytes, with repetitions and links that go down; none is faster than its bytes
-# can be; digests are equal on 1 and 3 threads; 1024 accelerators take less than 128 MiB; what scale-up
-# networks cannot do is refused; explain names links that wait for credits and links that repeat packets.
+# can be; digests are equal on 1 and 3 threads and in 2 ranks; 1024 accelerators take less than 128 MiB; what
+# scale-up networks cannot do is refused; explain names links that wait for credits, links that repeat packets
+# and receivers that senders share.
 # Method: SCALE_UP_RANDOM scenarios (24) of random_scale_up.py from the number SCALE_UP_FIRST (1) on, with
 # either model. To run one again: SCALE_UP_FIRST=N SCALE_UP_RANDOM=1 ctest -R test_scale_up_random.
 # Does not pin: times; tests/net/test_scale_up.sh has closed forms.

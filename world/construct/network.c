@@ -278,10 +278,22 @@ static sim_err_t check_size(world_t *world, world_error_t *error)
                                          "topology.%s: %s", scenario->topology->name, message.text);
 }
 
+// Behind the links of the network come those between hosts and their accelerators, by the number of
+// the accelerator's node. At the numbers of other nodes is the first link again.
 static void get_link(const void *ctx, size_t i, sim_network_link_t *at)
 {
-    const net_link_ends_t link = net_link_ends(ctx, i);
-    *at = (sim_network_link_t){link.a, link.b, net_link_config(ctx, i)->delay_ps};
+    const net_t *const net = ctx;
+    const size_t links = net_link_count(net);
+    const net_node_t *const node = i < links ? NULL : net_node_look(net, i - links);
+    const net_node_t *const host = node != NULL ? net_accelerator_host(node) : NULL;
+    if (host != NULL) {
+        *at = (sim_network_link_t){host->sim.index, node->sim.index,
+                                   net_scale_up_config(host)->memory_ps};
+        return;
+    }
+    const size_t number = i < links ? i : 0;
+    const net_link_ends_t link = net_link_ends(net, number);
+    *at = (sim_network_link_t){link.a, link.b, net_link_config(net, number)->delay_ps};
 }
 
 // Divides the network among the ranks, when it has all nodes and links.
@@ -292,7 +304,9 @@ static void seat(world_t *world)
         return;
     }
     const topo_ops_t *const topology = world->scenario->topology;
-    sim_set_links(world->sim, net_link_count(world->net), get_link, world->net);
+    const bool joined = world->scenario->scale_up.model == NET_SCALE_UP_PACKETS;
+    const size_t joins = joined ? net_node_count(world->net) : 0;
+    sim_set_links(world->sim, net_link_count(world->net) + joins, get_link, world->net);
     world->parts =
         world_parts_create(world->net, ranks->count, topology == NULL || topology == &topo_file);
     sim_seat(world->sim, world->parts->rank_of);
@@ -324,11 +338,10 @@ static sim_err_t build_scale_up(world_t *world, world_error_t *error)
     }
     const world_tree_t *const map = world_tree_value(scenario->root, "scale-up");
     const world_place_t place = world_locate(map, "scale-up", "model");
-    const char *const refusal =
-        sim_ranks(world->sim) != NULL ? "a run in one process: ranks do not share accelerators"
-        : scenario->network.model == NET_MODEL_MESSAGE ? "network.model: packet"
-        : world__has_programs(scenario)                ? "traffic without programs"
-                                                       : NULL;
+    const char *const refusal = scenario->network.model == NET_MODEL_MESSAGE
+                                    ? "network.model: packet"
+                                : world__has_programs(scenario) ? "traffic without programs"
+                                                                : NULL;
     if (refusal != NULL) {
         return world_fail(error, SIM_ERR_INVALID, &place, "scale-up.model: packets, expected %s",
                           refusal);

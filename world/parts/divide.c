@@ -11,6 +11,7 @@
 
 #include "kernel/ranks.h"
 #include "net/nodes.h"
+#include "net/scale_up.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,19 @@ static bool is_host(const parts_t *parts, uint32_t node)
     return net_kind_of(parts->net, node) == NET_NODE_HOST;
 }
 
+// Puts a host into one group with its accelerators and their switches, which exchange pointers.
+static void join_accelerators(parts_t *parts, const net_node_t *host)
+{
+    const uint32_t count = net_accelerator_count(host);
+    const uint64_t switches = count > 0 ? net_scale_up_switches(net_scale_up_config(host)) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        join(parts->group_of, host->sim.index, net_accelerator(host, i)->sim.index);
+    }
+    for (uint32_t i = 0; i < switches; i++) {
+        join(parts->group_of, host->sim.index, net_scale_up_switch(host, i)->sim.index);
+    }
+}
+
 void parts__make_groups(parts_t *parts, bool leaves, uint32_t tier)
 {
     for (uint32_t i = 0; i < parts->node_count; i++) {
@@ -60,6 +74,9 @@ void parts__make_groups(parts_t *parts, bool leaves, uint32_t tier)
     }
     for (uint32_t i = 0; i < parts->node_count; i++) {
         join(parts->group_of, i, parts->unit_of[i]);
+    }
+    for (uint32_t i = 0; i < parts->node_count; i++) {
+        join_accelerators(parts, net_node_at(parts->net, i));
     }
     for (size_t i = 0; leaves && i < net_link_count(parts->net); i++) {
         const net_link_ends_t link = net_link_ends(parts->net, i);
