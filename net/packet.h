@@ -132,8 +132,10 @@ typedef struct net_packet {
             struct net_put *put;   // message that its packets are of
             uint32_t wanted_bytes; // of requests of loads; 0: it has data
             uint32_t grouped : 1;  // a switch copies it or adds it up
-            uint32_t number : 31;  // among the trains of its message, if it is grouped
-        } train;                   // between accelerators (net/scale_up.h); its flags stay 0
+            uint32_t
+                number : 31; // among the trains of its message, if it is grouped; else messages
+                             // that share its packet, besides the first
+        } train;             // between accelerators (net/scale_up.h); its flags stay 0
     };
 } net_packet_t;
 

@@ -19,6 +19,8 @@ typedef struct accelerator {
     sim_timer_t timer;    // of messages with a pace
     sim_time_t paced_ps;  // when the next of them may be sent
     uint64_t loads_bytes; // asked for and not here
+    bool packs;           // messages of a stream share packets of so many bytes
+    uint64_t packed_bytes;
     sim_channel_t *to_host;
     sim_time_t told_ps; // when the latest message reaches the host
 } accelerator_t;
@@ -168,9 +170,28 @@ static void pace(accelerator_t *accelerator, const net_stream_t *stream, uint32_
     }
 }
 
-// Sends the next train of a stream.
+// Returns the bytes of the next train of a stream. *more: messages that share its packet with the
+// first one, and end with it.
+static uint32_t pack(const accelerator_t *accelerator, const net_stream_t *stream, uint32_t *more)
+{
+    const net_put_t *const put = stream->sending;
+    uint64_t bytes = next_bytes(&accelerator->base, stream);
+    *more = 0;
+    if (!accelerator->packs || stream->kind != NET_PUT_STORE || stream->left_bytes != put->bytes) {
+        return (uint32_t)bytes;
+    }
+    const net_put_t *next = put->next_sending;
+    while (next != NULL && bytes + next->bytes <= accelerator->packed_bytes) {
+        bytes += next->bytes;
+        next = next->next_sending;
+        (*more)++;
+    }
+    return (uint32_t)bytes;
+}
+
+// Sends the next train of a stream, as pack() made it.
 static void send_next(accelerator_t *accelerator, net_port_t *port, net_stream_t *stream,
-                      uint32_t bytes)
+                      uint32_t bytes, uint32_t more)
 {
     net__flit_node_t *const node = &accelerator->base;
     const bool load = stream->kind == NET_PUT_LOAD;
@@ -183,6 +204,14 @@ static void send_next(accelerator_t *accelerator, net_port_t *port, net_stream_t
         const uint64_t number = (put->bytes - stream->left_bytes) / node->train_bytes;
         packet->train.grouped = 1;
         packet->train.number = number & INT32_MAX;
+    }
+    net_put_t *last = put;
+    if (more > 0) {
+        packet->train.number = more & INT32_MAX;
+        for (uint32_t i = 0; i < more; i++) {
+            last = last->next_sending;
+        }
+        stream->left_bytes = bytes;
     }
     if (stream->pace_bps != 0) {
         pace(accelerator, stream, bytes);
@@ -199,8 +228,8 @@ static void send_next(accelerator_t *accelerator, net_port_t *port, net_stream_t
     } else {
         leave(accelerator, stream);
         stream->sending = NULL;
-        if (put->next_sending != NULL) {
-            begin(accelerator, stream, put->next_sending);
+        if (last->next_sending != NULL) {
+            begin(accelerator, stream, last->next_sending);
         }
     }
     net__flit_send(node, port, packet, NET__VC_REQUESTS, packet->frame_bytes);
@@ -220,12 +249,13 @@ static void serve(net__flit_node_t *node, net_port_t *port)
     bool busy = port->turn != NET__VC_ANSWERS && net__flit_send_queued(node, port, &sent);
     net_stream_t *const stream = busy ? NULL : next_stream(accelerator, port);
     if (stream != NULL) {
-        const uint32_t bytes = next_bytes(node, stream);
+        uint32_t more;
+        const uint32_t bytes = pack(accelerator, stream, &more);
         const bool load = stream->kind == NET_PUT_LOAD;
         if (net__flit_may_send(node, port, NET__VC_REQUESTS,
                                net__train_bytes(node, load ? 0 : bytes, load ? bytes : 0))) {
             port->turn = NET__VC_REQUESTS;
-            send_next(accelerator, port, stream, bytes);
+            send_next(accelerator, port, stream, bytes, more);
             busy = true;
         }
     }
@@ -262,6 +292,17 @@ static void complete(accelerator_t *accelerator, net_put_t *put, sim_time_t rest
     sim_send(sim, accelerator->to_host, accelerator->told_ps, put);
 }
 
+// Does so for a message and `more` that came in one packet with it.
+static void complete_all(accelerator_t *accelerator, net_put_t *put, uint32_t more,
+                         sim_time_t rest_ps)
+{
+    for (uint32_t i = 0; i <= more; i++) {
+        net_put_t *const next = i < more ? put->next_sending : NULL;
+        complete(accelerator, put, rest_ps);
+        put = next;
+    }
+}
+
 static void answer(net__flit_node_t *node, net_port_t *port, const net_packet_t *request)
 {
     net_packet_t *const packet =
@@ -280,6 +321,9 @@ static void take_train(net__flit_node_t *node, net_port_t *ingress, net_packet_t
     net__flit_free(node, ingress->index, packet->priority, packet->frame_bytes);
     if (packet->train.wanted_bytes != 0) {
         answer(node, ingress, packet);
+    } else if (packet->train.grouped == 0 && packet->train.number > 0) {
+        complete_all(accelerator, put, packet->train.number,
+                     net__train_rest_ps(node, ingress, packet->frame_bytes));
     } else {
         put->arrived_bytes += packet->payload_bytes;
         if (put->arrived_bytes == put->bytes) {
@@ -333,6 +377,8 @@ net__flit_node_t *net__accelerator_create(net_t *net, net_node_t *host, uint32_t
     accelerator_t *const accelerator = sim_alloc_lines(sizeof(*accelerator));
     accelerator->host = host;
     accelerator->number = number;
+    accelerator->packs = net_scale_up_packs(config);
+    accelerator->packed_bytes = net_scale_up_packet_bytes(config);
     sim_timer_init(&accelerator->timer, timer_fired);
     net__flit_node_init(net, &accelerator->base, &ops, config, name);
     return &accelerator->base;

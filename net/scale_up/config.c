@@ -13,6 +13,7 @@ typedef struct protocol {
     uint32_t header_bytes; // of each packet on the link
     uint32_t grain_bytes;  // in which payload is sent
     sim_ratio_t framing;   // bytes on the link for a byte of packets
+    bool packs;            // messages that wait for one destination share packets
 } protocol_t;
 
 static const protocol_t protocols[NET_SCALE_UP_PROTOCOLS] = {
@@ -33,7 +34,8 @@ static const protocol_t protocols[NET_SCALE_UP_PROTOCOLS] = {
                           .packet_bytes = 256,
                           .header_bytes = 44,
                           .grain_bytes = 1,
-                          .framing = {1, 1}},
+                          .framing = {1, 1},
+                          .packs = true},
 };
 
 // clang-format off
@@ -134,6 +136,11 @@ uint64_t net_scale_up_switches(const net_scale_up_config_t *config)
 uint64_t net_scale_up_rate_bps(const net_scale_up_config_t *config)
 {
     return config->rate_bps == SIM_AUTO ? protocol_of(config)->rate_bps : config->rate_bps;
+}
+
+bool net_scale_up_packs(const net_scale_up_config_t *config)
+{
+    return protocol_of(config)->packs;
 }
 
 uint64_t net_scale_up_train_bytes(const net_scale_up_config_t *config)

@@ -86,6 +86,13 @@ near "UALink's share of the peak" "$(calculate "$(value gbytes_per_s) / 400")" 0
 run --set scale-up.protocol=sue --set scale-up.switches=8 --set $t.messages=200
 near "SUE's share" "$(calculate "$(value gbytes_per_s) / 800")" "$(calculate '256 / 300')" 0.01
 
+# SUE packs messages that wait for one accelerator: eight of 32 bytes share a packet of 256.
+run --set scale-up.protocol=sue --set scale-up.switches=8 --set $t.bytes=32 --set $t.messages=400000 \
+    --set $t.outstanding=40000
+near "SUE packs 32 bytes" "$(calculate "$(value gbytes_per_s) / 800")" "$(calculate '256 / 300')" 0.06
+near "SUE packs 32 bytes: packets" "$(sed -n 's/^ *"packet_hops": \([0-9]*\),*$/\1/p' \
+    "$work/out/summary.json" | head -1)" 100000 0.02
+
 # Trains and single packets.
 run --set $t.pattern=incast --set scale-up.train=128 --set $t.messages=2
 single=$(value time_us)
