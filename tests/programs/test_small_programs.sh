@@ -4,9 +4,9 @@
 # tests/programs/test_small_programs.sh - small programs in the style of public examples.
 #
 # Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times
-# of completions, a NIC that is connected to itself, forks with registered memory, and regions that are
-# deregistered in the middle of messages, on the ideal NIC and the ConnectX-5 profile. Method: the compiler
-# builds the programs as a user would.
+# of completions, a NIC that is connected to itself, forks with registered memory, regions that are
+# deregistered in the middle of messages, and streams whose reader is slow or goes away, on the ideal NIC and
+# the ConnectX-5 profile. Method: the compiler builds the programs as a user would.
 set -eu
 . tests/script.sh
 
@@ -33,7 +33,7 @@ YAML
     fail "$1: a program ended with another status than 0"
 }
 
-for program in refused datagrams alone edges; do
+for program in refused datagrams alone edges streams; do
     ${CC:-cc} -O1 -I. "tests/programs/$program.c" -o "$work/$program.bin" -libverbs 2>/dev/null || {
         echo "skipped: libibverbs-dev or a compiler is not there"
         exit 77

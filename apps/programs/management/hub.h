@@ -15,7 +15,9 @@ typedef enum app__message_kind {
     APP__MESSAGE_OPENED, // grants it
     APP__MESSAGE_REFUSED,
     APP__MESSAGE_DATA,
-    APP__MESSAGE_END, // no more bytes come from this side
+    APP__MESSAGE_READ,  // so many bytes have left the inbox of this side
+    APP__MESSAGE_RESET, // this side reads no more
+    APP__MESSAGE_END,   // no more bytes come from this side
     APP__MESSAGE_DATAGRAM,
     APP__MESSAGE_JOINS,  // a queue pair is a member of a group
     APP__MESSAGE_LEAVES, // it is none any more

@@ -18,6 +18,10 @@
 #define FIRST_FREE_PORT 32768u // of ports that nobody asked for
 #define CHUNK_BYTES 65536u
 #define BACKLOG_MAX 4096u
+// Bytes of a connection that its sender may be ahead of the reader's program, besides what the
+// system holds, and after how many the sender hears that they were read.
+#define WINDOW_BYTES (UINT64_C(4) << 20)
+#define TELL_BYTES (UINT64_C(1) << 20)
 
 typedef enum state {
     STATE_NEW,
@@ -52,6 +56,9 @@ struct app__socket {
     uint8_t *inbox; // bytes for which the process's end has no room yet
     size_t inbox_bytes;
     size_t inbox_capacity;
+    uint64_t ahead_bytes;  // sent, and not known to have been read
+    uint64_t untold_bytes; // read, and not told
+    bool reset;            // the peer knows that the process reads no more
 };
 
 struct host {
@@ -217,6 +224,26 @@ static uint16_t free_port(host_t *host, bool datagrams)
 
 // -- what comes
 
+// Tells the sender that its bytes have left the inbox.
+static void tell_read(app__socket_t *socket, size_t bytes)
+{
+    socket->untold_bytes += bytes;
+    if (socket->state == STATE_OPEN && !socket->peer_ended && socket->untold_bytes >= TELL_BYTES) {
+        send_message(socket->host, APP__MESSAGE_READ, socket, &socket->untold_bytes,
+                     sizeof(socket->untold_bytes));
+        socket->untold_bytes = 0;
+    }
+}
+
+// Tells the sender that its bytes find nobody.
+static void tell_reset(app__socket_t *socket)
+{
+    if (socket->state == STATE_OPEN && !socket->reset && !socket->peer_ended) {
+        socket->reset = true;
+        send_message(socket->host, APP__MESSAGE_RESET, socket, NULL, 0);
+    }
+}
+
 // Moves what has come to the process's end, as far as it has room. Returns true if anything moved.
 static bool fill_end(app__socket_t *socket)
 {
@@ -229,6 +256,7 @@ static bool fill_end(app__socket_t *socket)
         }
         if (sent < 0 && errno != EAGAIN) {
             done = socket->inbox_bytes; // the process reads no more
+            tell_reset(socket);
         }
         if (sent <= 0) {
             break;
@@ -238,6 +266,7 @@ static bool fill_end(app__socket_t *socket)
     if (done > 0) {
         socket->inbox_bytes -= done;
         memmove(socket->inbox, socket->inbox + done, socket->inbox_bytes);
+        tell_read(socket, done);
     }
     if (socket->peer_ended && socket->inbox_bytes == 0 && socket->end >= 0) {
         (void)shutdown(socket->end, SHUT_WR);
@@ -325,6 +354,24 @@ static void take_datagram(const host_t *host, const app__message_t *message)
     }
 }
 
+static void drain_end(app__socket_t *socket, bool all);
+
+// Takes what the reader of this socket's bytes says.
+static void take_news(app__socket_t *socket, const app__message_t *message)
+{
+    uint64_t bytes = 0;
+    if (message->kind == APP__MESSAGE_READ) {
+        memcpy(&bytes, message->payload, sizeof(bytes));
+        socket->ahead_bytes -= bytes;
+        drain_end(socket, false);
+    } else if (socket->end >= 0) { // writes end with EPIPE
+        close(socket->end);
+        socket->end = -1;
+        socket->ended = true;
+        socket->peer_ended = true;
+    }
+}
+
 static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx)
 {
     (void)node;
@@ -358,6 +405,10 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
             put_bytes(socket, message->payload, message->bytes);
             socket->program->socket_bytes += message->bytes;
             break;
+        case APP__MESSAGE_READ:
+        case APP__MESSAGE_RESET:
+            take_news(socket, message);
+            break;
         case APP__MESSAGE_OPEN:
         case APP__MESSAGE_DATAGRAM:
         case APP__MESSAGE_JOINS:
@@ -368,6 +419,11 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
             break;
         }
         app__program_notice(socket->program, PROGRAM_ON_SOCKET);
+    } else if (socket != NULL && message->kind == APP__MESSAGE_DATA) {
+        const app__socket_t closed = {.id = socket->id,
+                                      .peer_host = message->from_host,
+                                      .peer_id = message->from_id};
+        send_message(host, APP__MESSAGE_RESET, &closed, NULL, 0);
     }
     sim_free(message);
 }
@@ -531,11 +587,13 @@ static void send_datagram(app__socket_t *socket, const uint8_t *record, size_t b
     }
 }
 
-// Sends what the process has written. Returns when nothing is left, or the process has ended.
-static void drain_end(app__socket_t *socket)
+// Sends what the process has written: all of it, or as far as the window is open. Returns when
+// nothing is left, or the process has ended.
+static void drain_end(app__socket_t *socket, bool all)
 {
     uint8_t bytes[CHUNK_BYTES];
-    while (socket->end >= 0 && !socket->ended && socket->state != STATE_CLOSED) {
+    while (socket->end >= 0 && !socket->ended && socket->state != STATE_CLOSED &&
+           (all || socket->ahead_bytes < WINDOW_BYTES)) {
         const ssize_t got = recv(socket->end, bytes, sizeof(bytes), MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) {
             continue;
@@ -547,6 +605,7 @@ static void drain_end(app__socket_t *socket)
             send_datagram(socket, bytes, (size_t)got);
         } else if (got > 0 && socket->state == STATE_OPEN) {
             send_message(socket->host, APP__MESSAGE_DATA, socket, bytes, (uint32_t)got);
+            socket->ahead_bytes += (uint64_t)got;
         } else if (got <= 0) {
             socket->ended = true;
             if (socket->state == STATE_OPEN && !socket->datagrams) {
@@ -558,11 +617,12 @@ static void drain_end(app__socket_t *socket)
     }
 }
 
-void app__sockets_look(app__program_t *program)
+// Sends what the process has written to its sockets: all of it, or as far as windows are open.
+static void look(app__program_t *program, bool all)
 {
     for (size_t i = 0; i < program->own_sockets.count; i++) {
         app__socket_t *const socket = program->own_sockets.sockets[i];
-        drain_end(socket);
+        drain_end(socket, all);
         if (fill_end(socket)) { // the process has read, and may wait for more now
             app__program_notice(program, PROGRAM_ON_SOCKET);
         }
@@ -572,9 +632,14 @@ void app__sockets_look(app__program_t *program)
     }
 }
 
+void app__sockets_look(app__program_t *program)
+{
+    look(program, false);
+}
+
 void app__sockets_close_all(app__program_t *program)
 {
-    app__sockets_look(program);
+    look(program, true);
     for (size_t i = 0; i < program->own_sockets.count; i++) {
         close_socket(program->own_sockets.sockets[i]);
     }

@@ -3,8 +3,9 @@
 //
 // A process holds one end of a pair of local sockets, the simulator the other. What the process
 // writes arrives at the peer's process after programs.socket-latency, whatever its size: these
-// sockets stand for a management network without a limit of its own. They are deterministic: bytes
-// move in events, at times that do not depend on this machine.
+// sockets stand for a management network without a rate. A writer waits if it is too far ahead of
+// the reader. All is deterministic: bytes move in events, at times that do not depend on this
+// machine.
 //
 // All connections run over the hub (hub.h).
 #ifndef APPS_PROGRAMS_MANAGEMENT_SOCKETS_H
