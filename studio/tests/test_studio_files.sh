@@ -127,16 +127,23 @@ expect 422 POST files/import '{"path":"ring8.goal"}'
 expect 404 POST files/import '{"path":"../bo"}'
 expect 404 POST files/import '{"path":"nothing"}'
 "$ROCESIM" run quickstart -o "$work/quickstart" >"$work/quickstart.log"
-puts 201 "$work/quickstart/captures/receiver.pcap.gz" shark/receiver.pcap.gz
+gzip -dc "$work/quickstart/captures/receiver.pcap.gz" | head -c 500000 >"$work/receiver.pcap"
+puts 201 "$work/receiver.pcap" shark/receiver.pcap
+# A compressed capture may become 1032 times as large, for which this quota has no room.
+head -c 50000000 /dev/zero | gzip >"$work/bomb.pcap.gz"
+puts 201 "$work/bomb.pcap.gz" shark/bomb.pcap.gz
+expect 507 POST files/capture '{"path":"shark/bomb.pcap.gz"}'
 expect 422 POST files/capture '{"path":"ring8.goal"}'
 expect 404 POST files/capture '{"path":"shark/none.pcap"}'
 expect 400 POST files/capture '{"path":"../ann/ring8.goal"}'
-expect 201 POST files/capture '{"path":"shark/receiver.pcap.gz"}'
+expect 201 POST files/capture '{"path":"shark/receiver.pcap"}'
 capture=$(field id)
+expect 201 POST files/capture '{"path":"shark/receiver.pcap"}'
+[ "$(field id)" = "$capture" ] || fail "a capture has a second run: $(field id)"
 # What the user does to the file afterwards concerns the run no more.
 expect 204 DELETE files/shark
 until_imported "$capture"
-expect 200 GET "runs/$capture/captures/receiver.pcap.gz?limit=2"
+expect 200 GET "runs/$capture/captures/receiver.pcap?limit=2"
 grep -q '"kind":"RC WRITE FIRST"' "$work/answer" || fail "packets: $(head -c 300 "$work/answer")"
 expect 404 POST "runs/$capture/again" '{}'
 login bo 'blue horse staple'

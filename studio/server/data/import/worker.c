@@ -7,6 +7,8 @@
 
 #include "studio/server/data/import/import.h"
 #include "studio/server/runs/runs.h"
+#include "studio/server/store/database.h"
+#include "studio/server/store/folder.h"
 #include "studio/server/store/reserve.h"
 
 #include <dirent.h>
@@ -105,6 +107,12 @@ static void import_one(studio_data_t *data, const wanted_t *wanted)
     }
     data->importing = 0;
     (void)pthread_mutex_unlock(&data->lock);
+    if (code == SIM_OK) {
+        // A capture of a user's files had no process that measured it.
+        (void)studio_store_do(data->studio->store,
+                              "UPDATE runs SET size_bytes = ? WHERE id = ? AND ended = 'capture'",
+                              "ii", (int64_t)studio_folder_bytes(wanted->folder), wanted->run);
+    }
     json_t *state = code == SIM_OK ? studio_import_state(result, index) : NULL;
     if (state != NULL) {
         json_object_set_new(state, "state", json_string("done"));

@@ -23,6 +23,8 @@
 #include <unistd.h>
 
 #define ENDED "capture"
+#define COPY_BYTES_MAX (UINT64_C(1) << 30) // of what the import unpacks
+#define DEFLATE_RATIO_MAX 1032u            // bytes that a byte of a gzip file can become
 
 typedef struct opened {
     const studio_user_t *user;
@@ -31,7 +33,49 @@ typedef struct opened {
     int64_t run;
     int64_t group;
     char *folder; // of the run
+    uint64_t bytes;
 } opened_t;
+
+// Sets the bytes that the run takes until its import has measured them: those of the file and, if
+// that is compressed, the most that it can become.
+static void measure(opened_t *opened)
+{
+    struct stat status = {0};
+    unsigned char head[2] = {0};
+    (void)fstat(opened->fd, &status);
+    opened->bytes = (uint64_t)status.st_size;
+    if (pread(opened->fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) && head[0] == 0x1f &&
+        head[1] == 0x8b) {
+        opened->bytes +=
+            SIM_MIN(opened->bytes, COPY_BYTES_MAX / DEFLATE_RATIO_MAX) * DEFLATE_RATIO_MAX;
+    }
+}
+
+// Returns the run that shows this very file already; 0: there is none.
+static int64_t find_run(studio_t *studio, const opened_t *opened)
+{
+    struct stat wanted = {0};
+    struct stat found;
+    int64_t run = 0;
+    (void)fstat(opened->fd, &wanted);
+    studio_rows_t *const rows =
+        studio_rows_open(studio->store,
+                         "SELECT id FROM runs WHERE owner = ? AND name = ? AND ended = ?"
+                         " AND trashed_ms IS NULL ORDER BY id DESC LIMIT 100",
+                         "iss", opened->user->id, opened->name, ENDED);
+    while (run == 0 && studio_rows_next(rows)) {
+        const int64_t id = studio_rows_int(rows, 0);
+        char *const path = sim_format("%s/runs/%" PRId64 "/result/captures/%s",
+                                      studio->options.data, id, opened->name);
+        run = stat(path, &found) == 0 && found.st_ino == wanted.st_ino &&
+                      found.st_dev == wanted.st_dev
+                  ? id
+                  : 0;
+        sim_free(path);
+    }
+    (void)studio_rows_close(rows);
+    return run;
+}
 
 static bool write_json(const char *folder, const char *name, json_t *json)
 {
@@ -82,16 +126,23 @@ static bool insert(studio_t *studio, const opened_t *opened)
                            " overrides, limits, created_ms, started_ms, ended_ms, size_bytes)"
                            " VALUES (?, ?, ?, ?, 0, 'done', ?, '[]', '{}', ?, ?, ?, ?)",
                            "iisisiiii", opened->run, opened->group, opened->name, opened->user->id,
-                           ENDED, now_ms, now_ms, now_ms,
-                           (int64_t)studio_folder_bytes(opened->folder));
+                           ENDED, now_ms, now_ms, now_ms, (int64_t)opened->bytes);
 }
 
 // Returns 0, or the status of the answer.
-static int make_run(studio_t *studio, studio_response_t *response, opened_t *opened)
+static int make_run(studio_t *studio, studio_response_t *response, opened_t *opened,
+                    const char *address)
 {
     const int full = studio_response_disk_full(response, studio);
+    const uint64_t taken = studio_runs_bytes(studio, opened->user->id);
     if (full != 0) {
         return full;
+    }
+    if (taken + opened->bytes > studio->options.user_run_bytes) {
+        return studio_response_error(response, 507,
+                                     "the files of your runs take %" PRIu64 " of %" PRIu64
+                                     " bytes; delete runs and empty the trash",
+                                     taken, studio->options.user_run_bytes);
     }
     opened->run = studio_numbers_take(studio->numbers, 1);
     opened->group =
@@ -114,6 +165,8 @@ static int make_run(studio_t *studio, studio_response_t *response, opened_t *ope
     }
     if (status == 0) {
         studio_run_folder_commit(opened->folder);
+        studio_audit(studio, opened->user, address, "run.create", "%" PRId64 ": capture %s",
+                     opened->run, opened->name);
     } else {
         (void)studio_folder_remove(opened->folder);
     }
@@ -141,11 +194,13 @@ int studio__post_capture(studio_request_t *request, studio_response_t *response)
         status = studio_response_error(response, 422,
                                        "%s is no capture, expected a file of pcap or pcapng", path);
     } else {
-        status = make_run(studio, response, &opened);
+        measure(&opened);
+        opened.run = find_run(studio, &opened);
+        status = opened.run != 0
+                     ? 0
+                     : make_run(studio, response, &opened, studio_request_address(request));
     }
     if (status == 0) {
-        studio_audit(studio, user, studio_request_address(request), "run.create",
-                     "%" PRId64 ": capture %s", opened.run, path);
         studio_run_tell_state(studio, opened.run);
         status = studio_response_json(response, 201, studio_run_json(studio, opened.run));
     }
