@@ -207,18 +207,19 @@ json_t *studio_file_check(studio_t *studio, const studio_user_t *user, const cha
     return json;
 }
 
-char *studio_file_import(studio_t *studio, const studio_user_t *user, const char *path, bool *good)
+char *studio_file_import(studio_t *studio, const studio_user_t *user, const char *path, int *status)
 {
     asked_t asked = asked_begin(studio, user, path);
     char *text = NULL;
-    *good = false;
+    *status = 404;
     if (asked.fd >= 0) {
         const char *failure;
-        const int status = ask(&asked, "import", &text, &failure);
-        *good = failure == NULL && succeeded(status) && studio_text_is_clean(text, strlen(text));
+        const bool good = succeeded(ask(&asked, "import", &text, &failure)) && failure == NULL &&
+                          studio_text_is_clean(text, strlen(text));
+        *status = failure != NULL ? 503 : good ? 200 : 422;
         if (failure != NULL) {
             snprintf(text, TEXT_BYTES_MAX, "%s", failure);
-        } else if (!*good) {
+        } else if (!good) {
             clean(text);
         }
     }

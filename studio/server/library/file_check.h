@@ -17,8 +17,9 @@ json_t *studio_file_check(studio_t *studio, const studio_user_t *user, const cha
 // Returns whether a file is a capture of packets, by its first bytes.
 bool studio_file_is_capture(int fd, const char *path);
 // Returns the scenario that `rocesim import` makes of a file or a folder of the user, freed with
-// sim_free, and sets *good; otherwise the error. NULL: there is neither.
-char *studio_file_import(studio_t *studio, const studio_user_t *user, const char *path, bool *good);
+// sim_free, or the error. *status gets that of the answer: 200, 404, 422 or 503.
+char *studio_file_import(studio_t *studio, const studio_user_t *user, const char *path,
+                         int *status);
 
 // Runs in the confined process: becomes `rocesim check PATH`, or `rocesim import PATH` for its
 // report or its scenario. arguments: program, folder, "check", "report" or "import", path.

@@ -145,13 +145,15 @@ static int post_file_import(studio_request_t *request, studio_response_t *respon
     if (path == NULL) {
         return studio_response_error(response, 400, "path: expected the name of a file");
     }
-    bool good;
+    int status;
     char *const text = studio_file_import(studio_request_studio(request),
-                                          studio_request_user(request), path, &good);
-    const int status = text == NULL ? studio_response_error(response, 404, "you have no such file")
-                       : !good
-                           ? studio_response_error(response, 422, "%s", text)
-                           : studio_response_json(response, 200, json_pack("{s:s}", "yaml", text));
+                                          studio_request_user(request), path, &status);
+    if (status == 200) {
+        status = studio_response_json(response, 200, json_pack("{s:s}", "yaml", text));
+    } else {
+        status = studio_response_error(response, status, "%s",
+                                       text == NULL ? "you have no such file" : text);
+    }
     sim_free(text);
     return status;
 }
@@ -207,7 +209,7 @@ const studio_route_t studio_library_routes[] = {
      "{path, kind, good, text}; kind: scenario, workload, requests, fabric, capture or other; good is null for kinds that it does not check",
      post_file_check, 4096},
     {"POST", "/api/v1/files/import", STUDIO_ROLE_USER, "Makes a scenario of files of a real fabric, as `rocesim import` does", file_check_parameters, NULL,
-     "{yaml}; 422: the error", post_file_import, 4096},
+     "{yaml}; 422: the error; 503: too many checks at once", post_file_import, 4096},
     {"POST", "/api/v1/topology", STUDIO_ROLE_VIEWER, "Returns the network that a scenario builds", check_parameters, NULL,
      "{nodes, interfaces, links}, as topology.json; from 3001 nodes on {nodes: [{name, kind, tier, hosts, switches, in, fold?}], links: [{..., count}], folded}; 422 {errors}", post_topology, (size_t)1 << 20},
     {"GET", "/api/v1/parameters", STUDIO_ROLE_VIEWER, "Lists all attributes: type, unit, range, default, help", NULL,
