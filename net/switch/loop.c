@@ -131,7 +131,8 @@ uint64_t net_switch_port_load(net_switch_t *sw, uint32_t port_index)
     }
     if (port->busy_until_ps > now_ps) {
         const sim_wide_t bits = (sim_wide_t)(port->busy_until_ps - now_ps) * port->line->rate_bps;
-        bytes += (uint64_t)(bits / (8 * SIM_PS_PER_S));
+        bytes += SIM_LIKELY(bits <= UINT64_MAX) ? (uint64_t)bits / (8 * SIM_PS_PER_S)
+                                                : (uint64_t)(bits / (8 * SIM_PS_PER_S));
     }
     return bytes;
 }

@@ -151,12 +151,12 @@ typedef struct shortest {
 // Inserts a port unless it is there; keeps the `room` shortest.
 static void consider(net_switch_t *sw, shortest_t *best, uint32_t room, uint32_t port)
 {
-    const uint64_t load = net_switch_port_load(sw, port);
     for (uint32_t i = 0; i < best->count; i++) {
         if (best->ports[i] == port) {
             return;
         }
     }
+    const uint64_t load = net_switch_port_load(sw, port);
     uint32_t at = best->count;
     while (at > 0 && best->loads[at - 1] > load) {
         at--;
