@@ -4,7 +4,7 @@
 //
 // Goal: what a step spends takes longer with more cores at work, by the clock rates of the profile;
 // what it waits for in memory does not; a core that stops gives its share back; the ideal NIC's
-// cores have no clock.
+// cores have no clock; completions of a queue that is left unread cost no looks.
 // Method: loops on one host that spend and wait a given time; the distance of two steps against
 // the rates of a Xeon E5-2683 v3 (3.0 GHz for one or two cores, 2.5 for six or more), written here
 // as the table of what lies between, to a thousandth.
@@ -88,6 +88,67 @@ START_TEST(any_host_may_have_a_clock)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(any_host_may_have_a_clock, 0, 2),
+// -- queues that are left unread
+
+#define POSTED_PS (SIM_PS_PER_US)
+#define WAKE_PS (100 * SIM_PS_PER_US)
+
+typedef struct reader {
+    nic_cq_t *cq;
+    nic_core_t *core;
+    bool unread;
+    uint32_t looks;
+    sim_time_t taken_ps;
+} reader_t;
+
+static bool read_or_not(nic_core_t *core, void *ctx)
+{
+    reader_t *const reader = ctx;
+    nic_cq_set_unread(reader->cq, reader->unread);
+    nic_core_spend(core, WAITED);
+    reader->looks++;
+    nic_wc_t wc;
+    if (reader->unread || nic_poll_cq(reader->cq, 1, &wc) == 0) {
+        return false;
+    }
+    reader->taken_ps = nic_core_now_ps(core);
+    return true;
+}
+
+static void wake(pair_t *pair, void *ctx)
+{
+    (void)pair;
+    reader_t *const reader = ctx;
+    reader->unread = false;
+    nic_core_wake(reader->core);
+}
+
+START_TEST(an_unread_queue_costs_no_looks)
+{
+    pair_config_t config;
+    pair_config_init(&config);
+    pair_t *const pair = pair_create(&config);
+    pair_qp_t qps;
+    pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+    reader_t reader = {.cq = pair->cq[0], .unread = _i == 1};
+    reader.core = nic_core_create(pair->node[0], read_or_not, &reader);
+    nic_cq_set_core(reader.cq, reader.core);
+    nic_core_start(reader.core, 0);
+    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 64);
+    pair_post_at(pair, POSTED_PS, qps.qp[0], &wr);
+    pair_call_at(pair, 0, WAKE_PS, wake, &reader);
+    pair_run(pair);
+    // Looks: the first, one that finds the completion, one that finds no other. Where the queue was
+    // read, the completion was found before the core was woken, which is one look more.
+    ck_assert_uint_eq(reader.looks, reader.taken_ps < WAKE_PS ? 4 : 3);
+    ck_assert_uint_gt(reader.taken_ps, POSTED_PS);
+    ck_assert_int_eq(reader.taken_ps < WAKE_PS, _i == 0);
+    pair_destroy(pair);
+    pair_config_fini(&config);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(an_unread_queue_costs_no_looks, 0, 2),
+           CHECK_LOOP(any_host_may_have_a_clock, 0, 2),
            CHECK_LOOP(more_cores_have_a_slower_clock, 0, CORES),
            CHECK_TEST(ideal_hosts_have_no_clock))
