@@ -23,6 +23,17 @@ const char *cli__explain_verdict_name(explain_verdict_t verdict)
     return names[verdict];
 }
 
+// Returns the requests of serving systems that had not ended when the run did.
+static double unfinished_requests(const explain_t *explain)
+{
+    const json_t *const apps = json_object_get(explain->summary, "apps");
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(apps); i++) {
+        sum += json_number_value(json_object_get(json_array_get(apps, i), "unfinished"));
+    }
+    return sum;
+}
+
 double cli__explain_slowdown(const explain_t *explain)
 {
     return explain->ideal_ps > 0 ? explain->flows_ps / explain->ideal_ps : 1;
@@ -115,6 +126,13 @@ char *cli__explain_verdict_text(const explain_t *explain)
     }
     case EXPLAIN_NO_FLOWS:
         break;
+    }
+    const double unfinished = unfinished_requests(explain);
+    if (unfinished > 0) {
+        return sim_format("no cause was found that costs much to the requests that ended. %.0f "
+                          "had not ended when the run did, and no figure has their waits: a later "
+                          "`until` shows them",
+                          unfinished);
     }
     if (explain->finding_count > 0) {
         return sim_strdup("no cause was found that costs much; what follows costs little. "

@@ -169,6 +169,13 @@ healthy no-flows 'topology: {star: {hosts: 8, rate: 56Gbps, delay: 500ns}}' \
 healthy unexplained "$star" 'traffic: [{flows: {list: [host0 host1 1MB 0us, host2 host3 1MB 0us]}}]' \
     'nic: {congestion-control: swift, swift: {max-window: 1}}'
 
+# Requests that had not ended are in no figure, and are counted.
+printf '%s\n' 'until: 400ms' "$far" 'traffic: [{serving: {prefill: 1, decode: 1, requests: 60, rate: 4000,
+    prompt-tokens: 2000, output-tokens: 4}}]' >"$work/cut.yaml"
+rocesim run "$work/cut.yaml" -o "$work/cut" --quiet >/dev/null 2>&1
+rocesim explain "$work/cut" >"$work/out"
+grep -q 'no cause was found .* 55 had not ended' "$work/out" || fail "a run that was cut: $(cat "$work/out")"
+
 python3 - "$work" <<'END' || fail "causes"
 import fnmatch, json, sys
 wrong = 0
