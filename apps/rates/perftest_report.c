@@ -32,38 +32,57 @@ static double gbps(uint64_t bytes, double time_ps)
     return time_ps > 0.0 ? (double)bytes * 8000.0 / time_ps : 0.0;
 }
 
-// Returns the shortest time per message of any interval; it compares times and counts as fractions.
-static double best_time_ps(const app__perftest_end_t *end, uint64_t messages)
+__extension__ typedef __int128 signed_wide_t;
+
+// A time per message, as a fraction.
+typedef struct pace {
+    sim_time_t time_ps;
+    uint64_t count;
+} pace_t;
+
+// Looks for an interval, from the begin of one message to the end of the same or a later one, that
+// has the largest gain over a pace: time at that pace less its own. `apart` is the least number of
+// messages between the two. Returns whether one has a gain, and its pace.
+static bool find_faster(const sim_time_t *begins_ps, const sim_time_t *ends_ps, uint64_t messages,
+                        uint64_t apart, pace_t *pace)
 {
-    double best_ps = (double)(end->completed_ps[0] - end->posted_ps[0]);
-    double best_count = 1.0;
-    for (uint64_t first = 0; first < messages; first++) {
-        for (uint64_t last = first; last < messages; last++) {
-            const double time_ps = (double)(end->completed_ps[last] - end->posted_ps[first]);
-            const double count = (double)(last - first + 1);
-            if (time_ps * best_count < best_ps * count) {
-                best_ps = time_ps;
-                best_count = count;
+    const signed_wide_t time_ps = pace->time_ps;
+    const signed_wide_t count = pace->count;
+    signed_wide_t best = 0;
+    signed_wide_t least = 0;
+    uint64_t least_first = 0;
+    uint64_t firsts = 0; // number of messages at which an interval that ends here may begin
+    for (uint64_t last = 0; last < messages; last++) {
+        while (firsts + apart <= last && begins_ps[firsts] < ends_ps[last]) {
+            const signed_wide_t before = time_ps * firsts - count * begins_ps[firsts];
+            if (firsts == 0 || before < least) {
+                least = before;
+                least_first = firsts;
             }
+            firsts++;
+        }
+        const signed_wide_t gain = time_ps * (last + 1 - apart) - count * ends_ps[last] - least;
+        if (firsts > 0 && gain > best) {
+            best = gain;
+            *pace =
+                (pace_t){ends_ps[last] - begins_ps[least_first], last + 1 - apart - least_first};
         }
     }
-    return best_ps / best_count;
+    return best > 0;
 }
 
-// Returns the shortest time per message between any two completions. Unreliable messages complete
-// when their last packet is sent, so the time from a post would leave out that packet.
-static double best_unreliable_ps(const app__perftest_end_t *end, uint64_t messages,
-                                 double average_ps)
+// Returns the shortest time per message of any interval. Each pass looks for the interval with the
+// largest gain over the pace of the one before (Dinkelbach 1967, for ratios), so a few suffice.
+// Unreliable messages complete when their last packet is sent, so their intervals begin at a
+// completion: the time from a post would leave out that packet.
+static double best_time_ps(const app__perftest_end_t *end, uint64_t messages)
 {
-    double best_ps = average_ps;
-    for (uint64_t first = 0; first < messages; first++) {
-        for (uint64_t last = first + 1; last < messages; last++) {
-            const double time_ps = (double)(end->completed_ps[last] - end->completed_ps[first]);
-            const double one_ps = time_ps / (double)(last - first);
-            best_ps = one_ps > 0 && one_ps < best_ps ? one_ps : best_ps;
-        }
+    const bool reliable = end->test->config.connection == APP__PERFTEST_RC;
+    const sim_time_t *const begins_ps = reliable ? end->posted_ps : end->completed_ps;
+    pace_t pace = {end->completed_ps[messages - 1] - end->posted_ps[0], messages};
+    while (find_faster(begins_ps, end->completed_ps, messages, reliable ? 0 : 1, &pace)) {
     }
-    return best_ps;
+    return (double)pace.time_ps / (double)pace.count;
 }
 
 static void measure_bandwidth(const app__perftest_end_t *end, app__perftest_row_t *row)
@@ -72,11 +91,7 @@ static void measure_bandwidth(const app__perftest_end_t *end, app__perftest_row_
     row->average_gbps = gbps(row->bytes * row->iterations, time_ps);
     row->rate_mpps = (double)row->iterations * 1e6 / time_ps;
     if (row->iterations <= PEAK_MESSAGES_MAX) {
-        const double best_ps =
-            end->test->config.connection == APP__PERFTEST_RC
-                ? best_time_ps(end, row->iterations)
-                : best_unreliable_ps(end, row->iterations, time_ps / (double)row->iterations);
-        row->peak_gbps = gbps(row->bytes, best_ps);
+        row->peak_gbps = gbps(row->bytes, best_time_ps(end, row->iterations));
     }
 }
 
