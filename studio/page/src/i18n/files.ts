@@ -6,7 +6,7 @@ export const files_en = {
     lead:
         "Scenarios, workloads, topologies, matrices, traces and captures of your own. Only you and your runs can " +
         "read them. A scenario names them as on the command line.",
-    drop: "Drop files or folders here, or choose them.",
+    drop: "Drop files or folders here, or choose them by the buttons above.",
     choose: "Upload files",
     choose_folder: "Upload a folder",
     sending: (done: number, all: number) => `Uploading: ${done} of ${all} files`,
@@ -47,7 +47,7 @@ export const files_en = {
 export const files_zh: typeof files_en = {
     title: "我的文件",
     lead: "您自己的场景、工作负载、拓扑、矩阵、踪迹和抓包文件。只有您和您的运行可以读取。场景引用文件的方式与命令行相同。",
-    drop: "将文件或文件夹拖放到此处，或点击选择。",
+    drop: "将文件或文件夹拖放到此处，或用上方的按钮选择。",
     choose: "上传文件",
     choose_folder: "上传文件夹",
     sending: (done: number, all: number) => `正在上传：第 ${done} 个，共 ${all} 个文件`,

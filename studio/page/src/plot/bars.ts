@@ -8,6 +8,7 @@ import { plot_colors, short_number } from "./figure";
 export interface Bars {
     categories: string[];
     series: { name: string; values: (number | null)[] }[];
+    x_label?: string; // of the categories, where they stand
     y_label: string;
     stacked?: boolean; // the values of a category lie on each other
     lying?: boolean; // the categories stand along the vertical axis, with room for long names
@@ -33,14 +34,15 @@ function options_of(bars: Bars) {
     const [ink, line] = [the_color("ink-3"), the_color("line")];
     const text = bars.value_text ?? short_number;
     const lying = is_lying(bars);
-    const names = { type: "category", data: bars.categories, inverse: lying, axisLabel: { color: ink } };
+    const named = { nameLocation: "middle", nameTextStyle: { color: ink }, axisLabel: { color: ink } };
+    const name = lying ? "" : bars.x_label;
+    const names = { ...named, type: "category", data: bars.categories, inverse: lying, name, nameGap: 26 };
     const values = {
+        ...named,
         type: bars.y_log ? "log" : "value",
         max: bars.y_most,
         name: bars.y_label,
-        nameLocation: "middle",
         nameGap: lying ? 28 : 52,
-        nameTextStyle: { color: ink },
         axisLabel: { color: ink, formatter: text },
         splitLine: { lineStyle: { color: line } },
     };
@@ -52,10 +54,10 @@ function options_of(bars: Bars) {
             left: lying ? 16 : 70,
             right: 24,
             top: bars.series.length > 1 ? 34 : 12,
-            bottom: 44,
+            bottom: (lying ? bars.y_label : name) ? 44 : 26,
             containLabel: lying,
         },
-        legend: bars.series.length > 1 ? { top: 0, left: 0, textStyle: { color: ink } } : undefined,
+        legend: bars.series.length > 1 ? { type: "scroll", top: 0, left: 0, textStyle: { color: ink } } : undefined,
         tooltip: {
             trigger: "axis",
             axisPointer: { type: "shadow" },

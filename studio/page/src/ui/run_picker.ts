@@ -122,7 +122,9 @@ class Picker implements RunPicker {
             },
             "×",
         );
-        const about = h("span", { class: "muted" }, ` ${settings.map(short_setting).join(" · ") || `#${id}`}`);
+        // Of many settings a chip has room for the values alone.
+        const short = (one: string) => (settings.length > 1 ? one.slice(one.indexOf("=") + 1) : short_setting(one));
+        const about = h("span", { class: "muted" }, ` ${settings.map(short).join(" · ") || `#${id}`}`);
         const run = h("a", { href: `#/run/${id}`, title: `#${id} ${settings.join(" ")}` }, name, about);
         return h("span", { class: "chip" }, run, this.most > 1 ? leave_out : null);
     }

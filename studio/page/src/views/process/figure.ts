@@ -128,6 +128,7 @@ export function bars_from(choice: FigureChoice, columns: Column[], rows: Cell[][
     return {
         categories,
         series,
+        x_label: labelled(choice.x, columns),
         y_label: choice.y.map((name) => labelled(name, columns)).join(", "),
         y_log: choice.y_log,
     };

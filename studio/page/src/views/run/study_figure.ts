@@ -84,7 +84,7 @@ function bars_of(scope: Scope, figure: StudyFigure, head: string[], rows: string
                 name: curve,
                 values: categories.map((one) => value(rows.find((row) => row[0] === curve && row[x] === one))),
             }));
-            chart.show({ categories, series, y_label });
+            chart.show({ categories, series, x_label: column_title(head[x]!), y_label });
         }
         return chart.element;
     });

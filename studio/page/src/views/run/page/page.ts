@@ -79,6 +79,7 @@ function row_bars(source: Source): Bars {
     return {
         categories: rows.map((row, index) => name_of(source, row, index)),
         series: series.filter(({ values }) => values.some((value) => value !== null && value !== 0)),
+        x_label: told(chart.x_label ?? ""),
         y_label: chart.values.length === 1 ? told(chart.values[0]!.label) : "",
         stacked: chart.kind === "stack",
         value_text: text_of(source),
