@@ -348,7 +348,9 @@ static void note_backward_keys(cli_hpcc_t *hpcc)
                  "MIN_RATE");
     }
     if (cli_hpcc_number(config, CLI_HPCC_LB_MODE) != 0) {
-        note_key(hpcc, CLI_HPCC_LB_MODE, "is not modelled: flows are spread by ECMP");
+        note_key(hpcc, CLI_HPCC_LB_MODE,
+                 "is not read: flows are spread by ECMP, or as --set network.load-balancer=drill, "
+                 "conga, letflow or conweave says");
     }
 }
 
