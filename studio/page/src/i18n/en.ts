@@ -307,7 +307,7 @@ export const en = {
             [
                 hosts > 0 ? plural(hosts, "host") : "",
                 switches > 0 ? plural(switches, "switch", "switches") : "",
-                nodes < hosts + switches ? `in ${plural(nodes, "group")}` : "",
+                nodes < hosts + switches ? `drawn as ${plural(nodes, "node")}` : "",
             ]
                 .filter(Boolean)
                 .join(", "),

@@ -300,7 +300,7 @@ export const zh: Dictionary = {
             [
                 hosts > 0 ? `${n_of(hosts)} 台主机` : "",
                 switches > 0 ? `${n_of(switches)} 台交换机` : "",
-                nodes < hosts + switches ? `分为 ${n_of(nodes)} 组` : "",
+                nodes < hosts + switches ? `画为 ${n_of(nodes)} 个节点` : "",
             ]
                 .filter(Boolean)
                 .join("，"),
