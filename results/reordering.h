@@ -3,7 +3,7 @@
 //
 // A packet is reordered if a packet with a higher PSN of its connection arrived before it (RFC
 // 4737, 3). Its extent is the number of arrivals since the first such packet (4.2.2).
-// Retransmissions are left out: they are late because of a loss. A connection is a receiving queue
+// Retransmissions are left out: they are late because of a loss, and so are trimmed packets. A connection is a receiving queue
 // pair, once for requests and once for the responses to its READs.
 //
 // Hosts' ports are observed only in networks where packets can overtake each other. Elsewhere a run
@@ -31,12 +31,21 @@ void results_reordering_destroy(results_reordering_t *reordering);
 
 // Returns the sums over all connections; of extent_max, the largest. NULL: all are 0.
 results_reordered_t results_reordering_total(const results_reordering_t *reordering);
-// Returns the numbers of the requests that arrived at `node` from interface `source` on the
-// connection whose first packet had this UDP source port. All are 0 if nothing arrived, or
-// reordering is NULL.
+// What is known of a connection at its sender. Interfaces are those of plane 0.
+typedef struct results_reordering_ends {
+    uint32_t source;
+    uint32_t destination;
+    uint32_t destination_qp; // 0: unknown
+    uint16_t udp_source_port;
+} results_reordering_ends_t;
+
+// Returns the numbers of the requests that arrived at `node` on the connections with these ends and
+// this UDP source port in their first packet; of MRC and Ultra Ethernet, whose packets have source
+// ports of their own, with this destination_qp. All are 0 if nothing arrived, or reordering is
+// NULL.
 results_reordered_t results_reordering_of(const results_reordering_t *reordering,
-                                          const net_node_t *node, uint32_t source,
-                                          uint32_t destination, uint16_t udp_source_port);
+                                          const net_node_t *node,
+                                          const results_reordering_ends_t *ends);
 
 // Append what this rank has counted (kernel/ranks.h); take what another rank left.
 void results__reordering_leave(const results_reordering_t *reordering, const net_t *net,

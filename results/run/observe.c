@@ -14,6 +14,7 @@
 #include "kernel/record.h"
 #include "net/ports.h"
 #include "net/route_choices.h"
+#include "nic/extra.h"
 #include "nic/iommu.h"
 #include "nic/trace.h"
 #include "pcap-out/capture.h"
@@ -533,7 +534,7 @@ sim_err_t results_observers_create(const world_t *world, const char *folder,
     bool may_reorder = net_may_reorder(world->net) || world->scenario->fails ||
                        (programs != NULL && programs->anywhere);
     for (size_t i = 0; i < world->nic_count; i++) {
-        may_reorder |= nic_config_of_interface(world->net, (uint32_t)i)->repath != NIC_REPATH_OFF;
+        may_reorder |= nic_config_spreads(nic_config_of_interface(world->net, (uint32_t)i));
     }
     if (result == SIM_OK && may_reorder) {
         made->reordering = results_reordering_create(world->net);

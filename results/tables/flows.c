@@ -91,9 +91,10 @@ static void flow_delivered(results_file_t *file, const void *row)
 static results_reordered_t reordered(const results_flow_row_t *flow)
 {
     const world_nic_t *const nic = &flow->world->nics[flow->flow->destination];
-    return results_reordering_of(flow->reordering, world_host_of(flow->world, nic),
-                                 flow->flow->source, flow->flow->destination,
-                                 flow->flow->udp_source_port);
+    const results_reordering_ends_t ends = {flow->flow->source, flow->flow->destination,
+                                            flow->flow->destination_qp,
+                                            flow->flow->udp_source_port};
+    return results_reordering_of(flow->reordering, world_host_of(flow->world, nic), &ends);
 }
 
 static void flow_reordered(results_file_t *file, const void *row)

@@ -11,12 +11,14 @@
 #include "kernel/map.h"
 #include "kernel/ranks.h"
 #include "net/nodes.h"
+#include "net/packets.h"
 #include "net/ports.h"
 #include "net/trace.h"
 
 #include <string.h>
 
 #define GAPS_MAX 64u
+#define LABEL_IS_QP (1u << 31)
 
 typedef struct gap {
     uint64_t from;   // first PSN that had not come when the gap was opened
@@ -32,7 +34,7 @@ typedef struct connection {
     uint32_t gap_count;
     uint32_t source;
     uint32_t destination;
-    uint16_t udp_source_port; // of the first packet
+    uint32_t label; // label_of the first packet
     bool response;
     results_reordered_t sums;
 } connection_t;
@@ -55,7 +57,7 @@ typedef struct place {
     uint32_t count;
     uint32_t capacity;
     sim_map_t by_key;
-    sim_map_t by_first; // requests, by their ends and their first source port
+    sim_map_t by_label; // requests, by their ends and their label
 } place_t;
 
 struct results_reordering {
@@ -65,8 +67,29 @@ struct results_reordering {
 
 static bool is_response(uint8_t opcode)
 {
-    return (opcode >= ROCE_READ_RESPONSE_FIRST && opcode <= ROCE_READ_RESPONSE_ONLY) ||
-           opcode == ROCE_ATOMIC_ACKNOWLEDGE;
+    const uint32_t operation = opcode & ROCE_OPERATION_MASK;
+    return (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY) ||
+           operation == ROCE_ATOMIC_ACKNOWLEDGE;
+}
+
+// Returns whether a packet is a request or a response that came whole: no acknowledgement or other
+// answer, no notification, no probe, no credit, no foreign frame, and not trimmed.
+static bool is_counted(const net_t *net, const net_packet_t *packet)
+{
+    const uint32_t transport = packet->opcode & ROCE_TRANSPORT_MASK;
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    return packet->kind == NET_PACKET_ROCE && operation != ROCE_ACKNOWLEDGE &&
+           operation < ROCE_MRC_ENDPOINT_REQUEST && transport != ROCE_ETHERNET &&
+           packet->opcode != ROCE_CNP && !net_packet_trimmed(net_get_config(net), packet);
+}
+
+// Returns what names a connection beside its ends: the UDP source port of its first packet, or the
+// receiving queue pair of transports that give each packet a source port of its own.
+static uint32_t label_of(uint8_t opcode, uint32_t destination_qp, uint16_t udp_source_port)
+{
+    const uint32_t transport = opcode & ROCE_TRANSPORT_MASK;
+    const bool own_ports = transport == ROCE_MRC || transport == ROCE_UET;
+    return own_ports ? LABEL_IS_QP | destination_qp : udp_source_port;
 }
 
 // -- connections
@@ -87,19 +110,18 @@ static uint64_t key_of(const net_packet_t *packet, ends_t ends)
     return sim_mix64(sim_mix64(both) ^ number);
 }
 
-static uint64_t first_key(uint32_t source, uint32_t destination, uint16_t udp_source_port)
+static uint64_t label_key(uint32_t source, uint32_t destination, uint32_t label)
 {
-    return sim_mix64(sim_mix64((uint64_t)source << 32 | destination) ^ udp_source_port);
+    return sim_mix64(sim_mix64((uint64_t)source << 32 | destination) ^ label);
 }
 
 static connection_t *add_connection(place_t *place, const connection_t *connection)
 {
     sim_map_add(&place->by_key, connection->key, place->count);
     if (!connection->response) {
-        sim_map_add(
-            &place->by_first,
-            first_key(connection->source, connection->destination, connection->udp_source_port),
-            place->count);
+        sim_map_add(&place->by_label,
+                    label_key(connection->source, connection->destination, connection->label),
+                    place->count);
     }
     SIM_APPEND(place->connections, place->count, place->capacity, *connection);
     return &place->connections[place->count - 1];
@@ -118,7 +140,7 @@ static connection_t *connection_of(place_t *place, const net_packet_t *packet, e
         .next = (UINT64_C(1) << 32) + packet->psn,
         .source = ends.source,
         .destination = ends.destination,
-        .udp_source_port = packet->udp_source_port,
+        .label = label_of(packet->opcode, packet->destination_qp, packet->udp_source_port),
         .response = is_response(packet->opcode),
     };
     return add_connection(place, &new);
@@ -193,8 +215,8 @@ static void take(connection_t *connection, const net_packet_t *packet)
 static void arrived(const net_trace_t *trace, void *ctx)
 {
     const net_packet_t *const packet = trace->packet;
-    if (packet->kind != NET_PACKET_ROCE || packet->opcode == ROCE_ACKNOWLEDGE ||
-        packet->opcode == ROCE_CNP) {
+    const net_t *const net = trace->port->node->net;
+    if (!is_counted(net, packet)) {
         return;
     }
     place_t *const place = ctx;
@@ -207,7 +229,6 @@ static void arrived(const net_trace_t *trace, void *ctx)
         take(&place->connections[latest->place - 1], packet);
         return;
     }
-    const net_t *const net = trace->port->node->net;
     const ends_t ends = {net_interface_of_nic(net, packet->source),
                          net_interface_of_nic(net, packet->destination)};
     connection_t *const connection = connection_of(place, packet, ends);
@@ -247,7 +268,7 @@ void results_reordering_destroy(results_reordering_t *reordering)
         }
         sim_free(place->connections);
         sim_map_fini(&place->by_key);
-        sim_map_fini(&place->by_first);
+        sim_map_fini(&place->by_label);
     }
     sim_free(reordering->places);
     sim_free(reordering);
@@ -274,19 +295,23 @@ results_reordered_t results_reordering_total(const results_reordering_t *reorder
 }
 
 results_reordered_t results_reordering_of(const results_reordering_t *reordering,
-                                          const net_node_t *node, uint32_t source,
-                                          uint32_t destination, uint16_t udp_source_port)
+                                          const net_node_t *node,
+                                          const results_reordering_ends_t *ends)
 {
     results_reordered_t sums = {0};
     if (reordering == NULL) {
         return sums;
     }
     const place_t *const place = &reordering->places[node->sim.index];
-    SIM_MAP_EACH (number, &place->by_first, first_key(source, destination, udp_source_port)) {
-        const connection_t *const found = &place->connections[number];
-        if (found->source == source && found->destination == destination &&
-            found->udp_source_port == udp_source_port) {
-            add(&sums, &found->sums);
+    const uint32_t labels[] = {ends->udp_source_port, LABEL_IS_QP | ends->destination_qp};
+    for (size_t i = 0; i < SIM_COUNT_OF(labels); i++) {
+        const uint64_t key = label_key(ends->source, ends->destination, labels[i]);
+        SIM_MAP_EACH (number, &place->by_label, key) {
+            const connection_t *const found = &place->connections[number];
+            if (found->source == ends->source && found->destination == ends->destination &&
+                found->label == labels[i]) {
+                add(&sums, &found->sums);
+            }
         }
     }
     return sums;

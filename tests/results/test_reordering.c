@@ -51,6 +51,8 @@ static void arrive(const bed_t *bed, uint64_t psn, bool again, uint8_t opcode)
 
 #define WRITE ROCE_WRITE_MIDDLE
 
+static const results_reordering_ends_t of_port = {0, 1, 2, 49152};
+
 static void shows(const uint64_t *psns, size_t count, uint64_t reordered, uint64_t extent_max)
 {
     bed_t bed;
@@ -59,7 +61,7 @@ static void shows(const uint64_t *psns, size_t count, uint64_t reordered, uint64
         arrive(&bed, psns[i], false, WRITE);
     }
     const results_reordered_t sums =
-        results_reordering_of(bed.reordering, receiver(&bed), 0, 1, 49152);
+        results_reordering_of(bed.reordering, receiver(&bed), &of_port);
     ck_assert_uint_eq(sums.arrived, count);
     ck_assert_uint_eq(sums.reordered, reordered);
     ck_assert_uint_eq(sums.extent_max, extent_max);
@@ -133,7 +135,7 @@ START_TEST(retransmissions_and_answers_are_apart)
     arrive(&bed, 4, false, WRITE);
     arrive(&bed, 899, false, ROCE_READ_RESPONSE_MIDDLE);
     const results_reordered_t requests =
-        results_reordering_of(bed.reordering, receiver(&bed), 0, 1, 49152);
+        results_reordering_of(bed.reordering, receiver(&bed), &of_port);
     ck_assert_uint_eq(requests.arrived, 3);
     ck_assert_uint_eq(requests.reordered, 0);
     const results_reordered_t all = results_reordering_total(bed.reordering);
@@ -144,5 +146,52 @@ START_TEST(retransmissions_and_answers_are_apart)
 }
 END_TEST
 
+static void arrive_from(const bed_t *bed, uint64_t psn, uint8_t opcode, uint16_t udp_source_port,
+                        bool trimmed)
+{
+    const net_config_t *const config = net_get_config(bed->fixture.net);
+    const net_packet_t packet = {
+        .source = 0,
+        .destination = 1,
+        .udp_source_port = udp_source_port,
+        .kind = NET_PACKET_ROCE,
+        .psn = (uint32_t)psn,
+        .destination_qp = 2,
+        .opcode = opcode,
+        .dscp = (trimmed ? config->trim_dscp : 24) & 63u,
+        .payload_bytes = trimmed ? 0 : 1024,
+    };
+    net_port_trace(&receiver(bed)->ports[0], NET_TRACE_RX, &packet, 0);
+}
+
+// Packets of Ultra Ethernet and MRC have source ports of their own; the queue pair names their
+// connection. Answers, probes, credits and trimmed packets are no arrivals.
+START_TEST(sprayed_packets_are_those_of_their_queue_pair)
+{
+    static const uint8_t transports[] = {ROCE_MRC, ROCE_UET};
+    for (size_t i = 0; i < SIM_COUNT_OF(transports); i++) {
+        const uint8_t transport = transports[i];
+        bed_t bed;
+        make(&bed);
+        arrive_from(&bed, 1, transport | WRITE, 50001, false);
+        arrive_from(&bed, 3, transport | WRITE, 50002, false);
+        arrive_from(&bed, 900, transport | ROCE_ACKNOWLEDGE, 50003, false);
+        arrive_from(&bed, 0, transport | ROCE_MRC_PROBE, 50003, false);
+        arrive_from(&bed, 0, transport | ROCE_MRC_SACK, 50003, false);
+        arrive_from(&bed, 9, transport | WRITE, 50003, true);
+        arrive_from(&bed, 2, transport | WRITE, 50004, false);
+        const results_reordering_ends_t ends = {0, 1, 2, 50009};
+        const results_reordered_t sums =
+            results_reordering_of(bed.reordering, receiver(&bed), &ends);
+        ck_assert_uint_eq(sums.arrived, 3);
+        ck_assert_uint_eq(sums.reordered, 1);
+        ck_assert_uint_eq(sums.extent_max, 1);
+        ck_assert_uint_eq(results_reordering_total(bed.reordering).arrived, 3);
+        finish(&bed);
+    }
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(examples_of_the_rfc), CHECK_LOOP(random_orders_agree_with_all_pairs, 0, 8),
-           CHECK_TEST(retransmissions_and_answers_are_apart))
+           CHECK_TEST(retransmissions_and_answers_are_apart),
+           CHECK_TEST(sprayed_packets_are_those_of_their_queue_pair))

@@ -61,6 +61,14 @@ static bool sends_again(const explain_flow_t *flow)
     return flow->retransmitted > 0 && waits_long(flow, LONG_SHARE);
 }
 
+// Returns whether the flow's transport spreads its packets itself. Its receivers take no packet for
+// lost because another one overtook it.
+static bool sprays(const explain_t *explain, const explain_flow_t *flow)
+{
+    const nic_config_t *const config = nic_config_of_interface(explain->world->net, flow->source);
+    return config->repath == NIC_REPATH_OFF && nic_config_spreads(config);
+}
+
 static again_t sum_again(const explain_t *explain, const bool *claimed)
 {
     again_t again = {0};
@@ -69,7 +77,7 @@ static again_t sum_again(const explain_t *explain, const bool *claimed)
         if (!claimed[f] && sends_again(flow)) {
             again.lost_ps += flow->excess_ps;
             again.packets += flow->retransmitted;
-            again.early += flow->reordered;
+            again.early += sprays(explain, flow) ? 0 : flow->reordered;
             again.flows++;
         }
     }
