@@ -105,10 +105,9 @@ static const world_effect_t effects[] = {
     {"topology.wan.hosts", "topology.wan.site="},
     {"topology.wan.values", "topology.wan.site!="},
 
+    // The settings of fast-forward are not among these: the files of a run must not tell its mode.
     {"scale-up.*", "scale-up.model=packets"},
     {"scale-up.retry-delay", "scale-up.error-rate!=0"},
-    {"fast-forward.*", "fast-forward.mode=exact"},
-    {"fast-forward.audit", "fast-forward.memo=true"},
     {"hpcc.ecmp-port", "network.load-balancer=hpcc"},
     {"hpcc.draws-used", "hpcc.draws=hpcc"},
 
@@ -731,8 +730,6 @@ void world__advise_effects(const world_t *world, world_warnings_t *out)
                 &scenario->outputs);
     look_in_own(&search, world_tree_value(root, "scale-up"), &net_scale_up_attrs,
                 &scenario->scale_up);
-    look_in_own(&search, world_tree_value(root, "fast-forward"), &world_fast_forward_config_attrs,
-                &scenario->fast_forward);
     look_in_own(&search, world_tree_value(root, "hpcc"), &compat_hpcc_config_attrs,
                 &scenario->hpcc);
     if (scenario->topology != NULL) {

@@ -123,8 +123,6 @@ expect "scale-up.credits" base scale-up.credits=9KB
 expect "" base scale-up.credits=9KB scale-up.model=packets scale-up.accelerators=2
 expect "switch.pfc.alpha" base 'switch.pfc.priorities=[]' switch.pfc.alpha=1/4
 expect "" base 'switch.pfc.priorities=[]' 'nodes.leaf0.switch.pfc.priorities=[3]' switch.pfc.alpha=1/4
-expect "fast-forward.audit" base fast-forward.audit=1/3
-expect "" base fast-forward.audit=1/3 fast-forward.mode=exact
 expect "hpcc.ecmp-port" base hpcc.ecmp-port=5
 expect "" base nic.host.iommu.entries=8 nic.host.iommu.use=all
 expect "nic.base-rtt nic.bdp" base nic.base-rtt=10us nic.bdp=100KB
