@@ -3,8 +3,8 @@
 //
 // A packet is reordered if a packet with a higher PSN of its connection arrived before it (RFC
 // 4737, 3). Its extent is the number of arrivals since the first such packet (4.2.2).
-// Retransmissions are left out: they are late because of a loss, and so are trimmed packets. A connection is a receiving queue
-// pair, once for requests and once for the responses to its READs.
+// Retransmissions and trimmed packets are left out: they are late because of a loss. A connection
+// is a receiving queue pair, once for requests and once for the responses to its READs.
 //
 // Hosts' ports are observed only in networks where packets can overtake each other. Elsewhere a run
 // costs nothing more, and all numbers are 0.
