@@ -58,7 +58,7 @@ struct app__socket {
     size_t inbox_capacity;
     uint64_t ahead_bytes;  // sent, and not known to have been read
     uint64_t untold_bytes; // read, and not told
-    bool reset;            // the peer knows that the process reads no more
+    uint32_t strays;       // messages that came when the process read no more
 };
 
 struct host {
@@ -235,12 +235,15 @@ static void tell_read(app__socket_t *socket, size_t bytes)
     }
 }
 
-// Tells the sender that its bytes find nobody.
+// Tells the sender that its bytes find nobody, when a second message of them has come: the last
+// word to a program that has ended needs no answer.
 static void tell_reset(app__socket_t *socket)
 {
-    if (socket->state == STATE_OPEN && !socket->reset && !socket->peer_ended) {
-        socket->reset = true;
-        send_message(socket->host, APP__MESSAGE_RESET, socket, NULL, 0);
+    socket->strays++;
+    if (socket->strays == 2) {
+        app__socket_t nobody = *socket;
+        nobody.program = NULL; // it may have ended
+        send_message(socket->host, APP__MESSAGE_RESET, &nobody, NULL, 0);
     }
 }
 
@@ -420,10 +423,7 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
         }
         app__program_notice(socket->program, PROGRAM_ON_SOCKET);
     } else if (socket != NULL && message->kind == APP__MESSAGE_DATA) {
-        const app__socket_t closed = {.id = socket->id,
-                                      .peer_host = message->from_host,
-                                      .peer_id = message->from_id};
-        send_message(host, APP__MESSAGE_RESET, &closed, NULL, 0);
+        tell_reset(socket);
     }
     sim_free(message);
 }
@@ -560,6 +560,10 @@ static void close_socket(app__socket_t *socket)
         pending->state = STATE_CLOSED;
     }
     socket->pending_count = 0;
+    if (socket->state == STATE_OPEN && socket->inbox_bytes > 0) {
+        socket->strays = 1; // the sender may wait for these bytes to be read
+        tell_reset(socket);
+    }
     socket->state = STATE_CLOSED;
     if (socket->end >= 0) {
         close(socket->end);
