@@ -89,7 +89,7 @@ static const sim_attr_t attrs[] = {
              .help = "on: each send over ud goes to a random receiver; off: all sends of a queue "
                      "pair go to one receiver"),
     SIM_ATTR(PREFIX ".region", BYTES, rate_config_t, region_bytes,
-             .default_text = "16MiB", .min_text = "4KiB", .max_text = "1TiB",
+             .default_text = "16MiB", .min_text = "64KiB", .max_text = "1TiB",
              .help = "registered memory of a machine; writes and reads go to its first 64 KiB"),
     APP__SPAN_ATTRS(PREFIX, rate_config_t),
 };
