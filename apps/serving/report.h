@@ -54,7 +54,8 @@ typedef struct app__serving_nic_row {
     X(pp_percent, REAL, "%", false, "share of its steps, from the first stage to the last, in which activations were on their way between stages") \
     X(memory_percent, REAL, "%", false, "largest share of the node's KV memory in use at the begin of a step") \
     X(sent_bytes, U64, "bytes", false, "KV data that the node sent") \
-    X(received_bytes, U64, "bytes", false, "KV data that the node received")
+    X(received_bytes, U64, "bytes", false, "KV data that the node received") \
+    X(waiting, U64, "", false, "number of requests that waited for a turn at the node when the run ended")
 // clang-format on
 typedef struct app__serving_node_row {
     APP__SERVING_NODE_ROWS(APP__MEMBER)

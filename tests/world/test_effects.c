@@ -16,7 +16,7 @@ static bool exists(const char *path, size_t size)
     const sim_attr_table_t **tables = NULL;
     world_registry_t *const registry = world_registry_create();
     const size_t count = world_attr_tables(registry, &tables);
-    static const char *const facts[] = {"reliable", "changes", "series"}; // about the scenario
+    static const char *const facts[] = {"reliable", "changes", "series", "planes"}; // no attributes
     bool found = false;
     for (size_t i = 0; i < SIM_COUNT_OF(facts); i++) {
         found = found || (size == strlen(facts[i]) && strncmp(path, facts[i], size) == 0);

@@ -79,6 +79,16 @@ static void fill_node(const app__serving_t *serving, uint32_t leader, const sums
     }
 }
 
+// Counts an attempt at the node at which it waits for a turn: of its prompt, or of further tokens.
+static void count_waiting(const app__serving_attempt_t *attempt, app__serving_node_row_t *rows)
+{
+    if (attempt->queued_ps != SIM_TIME_NEVER && attempt->began_ps == SIM_TIME_NEVER) {
+        rows[attempt->prefill].waiting++;
+    } else if (attempt->reserved_ps != SIM_TIME_NEVER && attempt->joined_ps == SIM_TIME_NEVER) {
+        rows[attempt->decode].waiting++;
+    }
+}
+
 void app__serving_report_nodes(const app__serving_t *serving, app__serving_report_t *report,
                                double all_ps)
 {
@@ -96,6 +106,12 @@ void app__serving_report_nodes(const app__serving_t *serving, app__serving_repor
         report->tp_bytes += sums.all.tp_bytes;
         report->pp_bytes += sums.all.pp_bytes;
         fill_node(serving, n, &sums, all_ps, &report->nodes[report->node_count++]);
+    }
+    const uint32_t count = serving->requests.count;
+    for (uint64_t i = 0; i < (uint64_t)count * serving->attempts_max; i++) {
+        if (app__serving_served(serving, (uint32_t)(i % count)) == NULL) {
+            count_waiting(&serving->attempts[i], report->nodes);
+        }
     }
 }
 

@@ -21,6 +21,7 @@
 #define ALIKE_MOST 8.0 // one rank in so many may compute as long: a stage of a pipeline has several
 #define QUEUES_LEAST 2.0    // time that requests wait for a node, to the time that it serves them
 #define BUSY_LEAST 90.0     // percent of the time that a node works
+#define BACKLOG_LEAST 20.0  // requests that wait when the run ends
 #define TRANSFERS_LEAST 2.0 // time of KV transfers to that of their bytes at the rate of the NICs
 #define TRANSFERS_SHARE 0.1 // share of a request's time that they take
 
@@ -150,13 +151,58 @@ static void find_slow_transfers(explain_t *explain, const json_t *app)
                             100 * kv_ms / SIM_MAX(request_ms, kv_ms)));
 }
 
+// Returns the requests that waited for a turn at nodes of that role when the run ended.
+static double waiting_at(const json_t *app, const char *role)
+{
+    const json_t *const nodes = json_object_get(app, "nodes");
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        const json_t *const node = json_array_get(nodes, i);
+        const char *const own = json_string_value(json_object_get(node, "role"));
+        sum += own != NULL && strcmp(own, role) == 0 ? number_at(node, "waiting") : 0;
+    }
+    return sum;
+}
+
+// Reports nodes of a serving system at which, when the run ended, more requests waited than had
+// been served: a run that is cut has no figure of their waits.
+static void find_backlog(explain_t *explain, const json_t *app)
+{
+    static const char *const roles[] = {"prefill", "decode", "both"};
+    const double served = number_at(app, "requests");
+    for (size_t i = 0; i < SIM_COUNT_OF(roles); i++) {
+        const double waiting = waiting_at(app, roles[i]);
+        const json_t *const node = busiest_node(app, roles[i]);
+        if (node == NULL || waiting < BACKLOG_LEAST || waiting < served ||
+            (served > 0 && number_at(node, "busy_percent") < BUSY_LEAST)) {
+            continue;
+        }
+        const char *const name = json_string_value(json_object_get(node, "node"));
+        explain_finding_t *const finding =
+            cli__explain_add(explain, EXPLAIN_OVERLOAD, 2, sim_strdup(name != NULL ? name : "?"));
+        finding->score_ps = waiting * (double)explain->end_ps / 2;
+        finding->sentence =
+            sim_format("overload: %.0f requests waited for a turn at nodes of the role %s when the "
+                       "run ended, and %.0f had been served: more requests come than these nodes "
+                       "can serve",
+                       waiting, roles[i], served);
+        cli__explain_evidence(finding, sim_format("%s worked %.3g %% of the time", finding->place,
+                                                  number_at(node, "busy_percent")));
+        return;
+    }
+}
+
 void cli__explain_programs(explain_t *explain)
 {
     const json_t *const apps = json_object_get(explain->summary, "apps");
     for (size_t i = 0; i < json_array_size(apps); i++) {
         const json_t *const app = json_array_get(apps, i);
         find_straggler(explain, app);
+        const size_t before = explain->finding_count;
         find_overload(explain, app);
+        if (explain->finding_count == before) {
+            find_backlog(explain, app);
+        }
         find_slow_transfers(explain, app);
     }
 }

@@ -138,6 +138,9 @@ END
 plant late-dependency host1 "$star" 'traffic: [{workload: {file: late.goal}}]'
 plant overload host1 "$far" 'traffic: [{serving: {prefill: 1, decode: 1, requests: 60, rate: 400,
     prompt-tokens: 1000, output-tokens: 5}}]'
+plant overload 'host[12]' "until: 3s
+$far" 'traffic: [{serving: {prefill: 2, decode: 1, requests: 1000, rate: 600, prompt-tokens: 2000,
+    output-tokens: 100}}]'
 
 plant kv-transfers 'host1->switch0' "${star/100Gbps/25Gbps}" 'traffic: [{serving: {prefill: 1, decode: 2,
     requests: 20, rate: 400, prompt-tokens: 2000, output-tokens: 5}}]'
