@@ -129,6 +129,7 @@ enum {
     PROGRAM_WAIT_WROTE_NOTHING = 1 << 0, // the thread wrote nothing since its last wait
     PROGRAM_WAIT_TAKES_SIGNALS = 1 << 1, // it waits for signals of the program
     PROGRAM_WAIT_SINCE_LOOK = 1 << 2,    // what came in its calls since its last wait ends it, too
+    PROGRAM_WAIT_MAY_HAVE_WRITTEN = 1 << 3, // the thread did something else than to look
 };
 
 // The objects by which threads wait for each other. They only make messages clear.

@@ -31,6 +31,8 @@
 
 #include "programs/process/code.h"
 #include "programs/process/signals.h"
+#include "programs/spin/counting.h"
+#include "programs/spin/iterations.h"
 #include "programs/system.h"
 #include "programs/time/detour.h"
 #include "programs/turn.h"
@@ -235,25 +237,6 @@ static void uproot(loop_t *loop)
     }
 }
 
-// Returns true if a conditional jump with this code (the low 4 bits of its opcode) jumps.
-static bool jumps(unsigned code, greg_t flags)
-{
-    const bool carry = (flags & 0x1) != 0;
-    const bool parity = (flags & 0x4) != 0;
-    const bool zero = (flags & 0x40) != 0;
-    const bool sign = (flags & 0x80) != 0;
-    const bool overflow = (flags & 0x800) != 0;
-    const bool conditions[] = {overflow,
-                               carry,
-                               zero,
-                               carry || zero,
-                               sign,
-                               parity,
-                               sign != overflow,
-                               zero || sign != overflow};
-    return conditions[code >> 1] != ((code & 1) != 0);
-}
-
 static bool is_jump(const uint8_t *code, uint8_t first)
 {
     return (first & 0xf0) == 0x70 || first == 0xeb || (first == 0x0f && (code[1] & 0xf0) == 0x80);
@@ -276,13 +259,17 @@ static void execute_jump(const loop_t *loop, greg_t *registers)
     const uint8_t *code = (const uint8_t *)loop->place;
     const bool is_near = loop->byte == 0x0f;
     const unsigned condition = (is_near ? code[1] : loop->byte) & 0xf;
-    const bool taken = loop->byte == 0xeb || jumps(condition, registers[REG_EFL]);
+    const bool taken =
+        loop->byte == 0xeb || iteration_jumps(condition, (uint64_t)registers[REG_EFL]);
     registers[REG_RIP] = taken ? (greg_t)target_of(loop) : (greg_t)loop->place + (is_near ? 6 : 2);
 }
 
 // Returns true if the bytes from `place` on are some of another loop's, or an int3 goes on there.
 static bool overlaps(uintptr_t place, unsigned length)
 {
+    if (counting_overlaps((const uint8_t *)place, length)) {
+        return true;
+    }
     for (uint32_t i = 0; i < LOOPS_MAX; i++) {
         const uintptr_t other = loops[i].place;
         const unsigned bytes = loops[i].jump.length == 0 ? 1 : loops[i].jump.length;
@@ -510,6 +497,13 @@ static bool on_trap(siginfo_t *info, ucontext_t *context)
     if (!turn_is_mine()) {
         return false;
     }
+    if (info->si_code == SI_KERNEL && counting_visit(registers)) {
+        if (watch->on) {
+            stop(context);
+        }
+        watch->calls_seen = turn_calls - 1;
+        return true;
+    }
     loop_t *loop = info->si_code == SI_KERNEL ? loop_at((uintptr_t)registers[REG_RIP] - 1) : NULL;
     if (loop != NULL && loop->planted) {
         registers[REG_RIP]--;
@@ -595,6 +589,7 @@ void spin_begin(void)
     signals_begin_stack(true);
     signals_own(SIGTRAP, on_trap);
     signals_own(SIGNALS_SPIN, on_timer);
+    counting_begin();
     first_watch.stack_end = (uintptr_t)__libc_stack_end;
     begin_watch(&first_watch);
 }

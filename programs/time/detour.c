@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "programs/process/code.h"
+#include "programs/spin/counting.h"
 #include "programs/system.h"
 #include "programs/turn.h"
 
@@ -266,6 +267,9 @@ static unsigned moved_length(const uint8_t *code, unsigned length)
 static bool is_target(const uint8_t *target, const uint8_t *target_end, const uint8_t *begin,
                       const uint8_t *end)
 {
+    if (counting_overlaps(target, (unsigned)(target_end - target))) {
+        return true;
+    }
     begin = target > begin && target - begin > SCAN_BYTES ? target - SCAN_BYTES : begin;
     end = target < end && end - target > SCAN_BYTES ? target + SCAN_BYTES : end;
     for (const uint8_t *at = begin; at + 6 <= end; at++) {

@@ -43,6 +43,46 @@ FORM(near_loop, "1: cmp %rsi, (%rdi)\n je 2f\n jmp 1b\n .skip 200, 0x90\n 2:\n")
 FORM(middle_loop, "jmp 2f\n 1: pause\n 2: cmp %rsi, (%rdi)\n jne 1b\n");
 FORM(fixed_loop, "test %rsi, %rsi\n js 3f\n 1: cmp %rsi, (%rdi)\n 3: jne 1b\n pxor %xmm1, %xmm1\n");
 
+// Forms of loops that count. Each leaves its loop without the value after so many iterations, and
+// how many there were in `counted`.
+static uint64_t bound = 1000000000;
+static uint64_t counted;
+static volatile int done;
+
+#define PLAIN __attribute__((noinline, optimize("O0")))
+#define FAST __attribute__((noinline, optimize("O2")))
+
+#ifdef COUNTS_TOO
+#define COUNTS(name, how)                                                   \
+    how static void name(volatile uint64_t *word, uint64_t value)           \
+    {                                                                       \
+        uint64_t tries = 0;                                                 \
+        while (*word != value && ++tries < bound) {                         \
+        }                                                                   \
+        counted = tries;                                                    \
+    }                                                                       \
+    how static void name##_down(volatile uint64_t *word, uint64_t value)    \
+    {                                                                       \
+        int left = (int)bound;                                              \
+        while (*(volatile uint8_t *)word != (uint8_t)value && left-- > 0) { \
+            __builtin_ia32_pause();                                         \
+        }                                                                   \
+        counted = (uint64_t)((int)bound - left);                            \
+    }                                                                       \
+    how static void name##_for(volatile uint64_t *word, uint64_t value)     \
+    {                                                                       \
+        uint32_t twos = 0;                                                  \
+        uint64_t i = 0;                                                     \
+        for (i = 0; i < bound && *word != value && !done; i++) {            \
+            twos += 2;                                                      \
+        }                                                                   \
+        counted = twos == (uint32_t)(2 * i) ? i : 0;                        \
+    }
+
+COUNTS(plain, PLAIN)
+COUNTS(fast, FAST)
+#endif
+
 static const struct {
     const char *name;
     wait_fn *wait;
@@ -57,6 +97,14 @@ static const struct {
     {"near", near_loop, near_loop_end},
     {"middle", middle_loop, middle_loop_end},
     {"fixed", fixed_loop, fixed_loop_end},
+#ifdef COUNTS_TOO
+    {"count", fast, NULL},
+    {"count-down", fast_down, NULL},
+    {"count-for", fast_for, NULL},
+    {"plain-count", plain, NULL},
+    {"plain-count-down", plain_down, NULL},
+    {"plain-count-for", plain_for, NULL},
+#endif
 };
 #define FORMS (sizeof forms / sizeof forms[0])
 
@@ -71,6 +119,9 @@ static uint64_t now_ns(void)
 static const char *written(unsigned form, const uint8_t *before)
 {
     const uint8_t *code = (const uint8_t *)(uintptr_t)forms[form].wait;
+    if (forms[form].end == NULL) {
+        return "before"; // the program began
+    }
     const size_t bytes = (size_t)((const uint8_t *)(uintptr_t)forms[form].end - code);
     for (size_t i = 0; i < bytes; i++) {
         if (code[i] != before[i]) {
@@ -107,7 +158,21 @@ int main(int argc, char **argv)
                 forms[form].wait(words, value);
             }
         }
-        printf("%s %s %lu ns\n", forms[form].name, written(form, before), (unsigned long)now_ns());
+        printf("%s %s %lu ns %lu\n", forms[form].name, written(form, before),
+               (unsigned long)now_ns(), (unsigned long)counted);
+    }
+    // Waits for what does not come.
+    const unsigned long bounds[] = {20, 100000, 50000000};
+    for (unsigned i = 0; i < 3; i++) {
+        bound = bounds[i];
+        for (unsigned form = 0; form < FORMS; form++) {
+            const uint64_t begin_ns = now_ns();
+            if (forms[form].end == NULL) {
+                forms[form].wait(words, value + 1);
+                printf("without %s %lu %lu ns\n", forms[form].name, (unsigned long)counted,
+                       (unsigned long)(now_ns() - begin_ns));
+            }
+        }
     }
     return 0;
 }
