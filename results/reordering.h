@@ -31,7 +31,7 @@ void results_reordering_destroy(results_reordering_t *reordering);
 
 // Returns the sums over all connections; of extent_max, the largest. NULL: all are 0.
 results_reordered_t results_reordering_total(const results_reordering_t *reordering);
-// What is known of a connection at its sender. Interfaces are those of plane 0.
+// The ends of a connection as its sender knows them. Interfaces are those of plane 0.
 typedef struct results_reordering_ends {
     uint32_t source;
     uint32_t destination;
