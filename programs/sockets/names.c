@@ -328,11 +328,18 @@ PROGRAM_EXPORT int __gethostname_chk(char *name, size_t bytes, size_t room)
     return gethostname(name, bytes < room ? bytes : room);
 }
 
+// Texts are the same on every machine, so that what programs print is, too.
 PROGRAM_EXPORT int uname(struct utsname *name)
 {
-    const int error = PROGRAM_NEXT(uname)(name);
-    if (error == 0 && turn_on()) {
-        snprintf(name->nodename, sizeof name->nodename, "%.63s", turn_shared->host_name);
+    if (!turn_on()) {
+        return PROGRAM_NEXT(uname)(name);
     }
-    return error;
+    memset(name, 0, sizeof *name);
+    (void)snprintf(name->sysname, sizeof name->sysname, "Linux");
+    (void)snprintf(name->nodename, sizeof name->nodename, "%.63s", turn_shared->host_name);
+    (void)snprintf(name->release, sizeof name->release, "6.1.0-rocesim");
+    (void)snprintf(name->version, sizeof name->version, "#1 SMP rocesim");
+    (void)snprintf(name->machine, sizeof name->machine, "x86_64");
+    (void)snprintf(name->domainname, sizeof name->domainname, "(none)");
+    return 0;
 }

@@ -15,8 +15,15 @@ int verbs_resolve_peer(const struct ibv_ah_attr *attr, uint8_t gid[16])
         memcpy(gid, attr->grh.dgid.raw, 16);
         return attr->grh.sgid_index < PROGRAM_GIDS ? 0 : EINVAL;
     }
-    // RoCE addresses peers by their GIDs only.
+    // RoCE addresses peers by their GIDs only; drivers refuse others, too.
     if (!turn_has_lids()) {
+        static bool told;
+        if (!told) {
+            turn_say(
+                "rocesim: the program names a peer by its LID, without a GRH, which RoCE refuses "
+                "(EINVAL); with 'programs: {infiniband: on}' ports have LIDs");
+        }
+        told = true;
         return EINVAL;
     }
     memset(gid, 0, 16); // a LID that nobody has

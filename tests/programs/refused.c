@@ -51,6 +51,14 @@ static void refuse_transitions(void)
     EXPECT(ibv_modify_qp(qp, &attr, of_init) == 0); // again, as the standard allows
     attr.qp_state = IBV_QPS_RTR;
     EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU) == EINVAL);
+    // RoCE addresses no peer by its LID, as it was in InfiniBand.
+    attr.ah_attr = (struct ibv_ah_attr){.dlid = 2, .port_num = 1};
+    attr.min_rnr_timer = 12;
+    attr.max_dest_rd_atomic = 1;
+    const int of_rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+                       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    EXPECT(ibv_modify_qp(qp, &attr, of_rtr) == EINVAL);
+    EXPECT(ibv_create_ah(pd, &attr.ah_attr) == NULL && errno == EINVAL);
     struct ibv_qp_init_attr init;
     EXPECT(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) == 0 && attr.qp_state == IBV_QPS_INIT);
     attr.qp_state = IBV_QPS_ERR;

@@ -52,6 +52,7 @@ traffic:
       - {host: host2, command: "cat /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname"}
       - {host: host1, command: "cat /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname"}
       - {host: host1, command: "sh -c 'ls /dev/shm; ls \$TMPDIR'", start: 1s}
+      - {host: host1, command: "uname -a"}
 END
 for run in first second; do
     within 60 "$ROCESIM" run "$work/files.yaml" --programs -o "$work/$run" >"$work/$run.log" 2>&1 || {
@@ -75,6 +76,8 @@ done
 [ "$(sed -n 1p "$out/host1-1.out")" != "$(sed -n 1p "$out/host2-1.out")" ] ||
     fail "two hosts have one boot_id"
 [ "$(sed -n 2p "$out/host1-1.out")" = host1 ] || fail "the kernel's host name is not that of the host"
+[ "$(cat "$out/host1-3.out")" = "Linux host1 6.1.0-rocesim #1 SMP rocesim x86_64 GNU/Linux" ] ||
+    fail "uname tells $(cat "$out/host1-3.out")"
 [ "$(tail -n 3 "$out/host2-0.out" | tr '\n' ' ')" = "text folder sh " ] ||
     fail "shared memory or temporary files of a host are not there: $(tail -n 3 "$out/host2-0.out")"
 [ ! -s "$out/host1-2.out" ] || fail "a host sees files of another one: $(cat "$out/host1-2.out")"

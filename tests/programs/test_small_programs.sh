@@ -40,5 +40,7 @@ for program in refused datagrams alone edges streams; do
     }
     pair "$program" "$work/$program.bin" "$work/$program.bin host0"
 done
+[ "$(cat "$work"/refused.run/programs/*.err | grep -c 'infiniband: on')" = 2 ] ||
+    fail "a program that names peers by LIDs is not told, once, that ports can have some"
 pair detailed "$work/edges.bin" "$work/edges.bin host0" "model: detailed, profile: connectx-5"
 exit $((failures > 0))
