@@ -5,17 +5,63 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "programs/files/paths.h"
+#include "programs/process/processes.h"
 #include "programs/turn.h"
+
+// The folder /proc shows the processes of the program by the numbers that it sees, in their order
+// and after the other files. The program reads one such folder at a time.
+static DIR *processes;
+static pid_t next_process;
 
 PROGRAM_EXPORT DIR *opendir(const char *path)
 {
     char place[PATH_MAX];
-    return PROGRAM_NEXT(opendir)(paths_opened(AT_FDCWD, path, place));
+    DIR *folder = PROGRAM_NEXT(opendir)(paths_opened(AT_FDCWD, path, place));
+    if (turn_on() && turn_is_mine() && folder != NULL &&
+        (strcmp(path, "/proc") == 0 || strcmp(path, "/proc/") == 0)) {
+        processes = folder;
+        next_process = 0;
+    } else if (folder == processes) {
+        processes = NULL;
+    }
+    return folder;
+}
+
+// Writes the number of the next process. Returns false if there is none.
+static bool name_process(char *name, size_t bytes)
+{
+    const pid_t pid = next_process < 0 ? -1 : processes_next(next_process);
+    next_process = pid < 0 ? -1 : pid + 1;
+    snprintf(name, bytes, "%d", pid);
+    return pid >= 0;
+}
+
+static bool is_number(const char *name)
+{
+    return name[0] >= '0' && name[0] <= '9';
+}
+
+PROGRAM_EXPORT struct dirent *readdir(DIR *folder)
+{
+    static struct dirent entry = {.d_ino = 1, .d_type = DT_DIR, .d_reclen = sizeof entry};
+    const bool shows = turn_on() && processes == folder;
+    struct dirent *next = PROGRAM_NEXT(readdir)(folder);
+    while (shows && next != NULL && is_number(next->d_name)) {
+        next = PROGRAM_NEXT(readdir)(folder);
+    }
+    return shows && next == NULL && name_process(entry.d_name, sizeof entry.d_name) ? &entry : next;
+}
+
+PROGRAM_EXPORT struct dirent64 *readdir64(DIR *folder)
+{
+    return (struct dirent64 *)(void *)readdir(folder); // one struct on x86-64
 }
 
 PROGRAM_EXPORT int scandir(const char *restrict path, struct dirent ***restrict list,

@@ -258,6 +258,24 @@ pid_t processes_real(pid_t pid)
     return pid >= pid_of(0) && turn_is_mine() && turn_call(&call) == 0 ? call.status : -1;
 }
 
+pid_t processes_next(pid_t pid)
+{
+    static pid_t reals[PROGRAM_BELLS]; // by number: threads have those of their processes
+    const pid_t first = pid_of(0);
+    for (pid = pid < first ? first : pid; pid < first + (pid_t)PROGRAM_BELLS; pid++) {
+        const pid_t number = pid - first;
+        bool is_thread = false;
+        reals[number] = processes_real(pid);
+        for (pid_t i = 0; i < number; i++) {
+            is_thread = is_thread || reals[i] == reals[number];
+        }
+        if (reals[number] >= 0 && !is_thread) {
+            return pid;
+        }
+    }
+    return -1;
+}
+
 // -- the memory of other processes
 
 typedef ssize_t (*copy_fn)(pid_t pid, const struct iovec *own, unsigned long own_count,

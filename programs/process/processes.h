@@ -9,4 +9,8 @@
 // another one: a program reaches no other process of this machine.
 pid_t processes_real(pid_t pid);
 
+// Returns the number of the first process of the program from `pid` on, which may be 0, that lives;
+// -1: there is none. The caller asks for all of them, from 0 on.
+pid_t processes_next(pid_t pid);
+
 #endif // PROGRAMS_PROCESS_PROCESSES_H

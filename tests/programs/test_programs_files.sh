@@ -53,6 +53,7 @@ traffic:
       - {host: host1, command: "cat /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname"}
       - {host: host1, command: "sh -c 'ls /dev/shm; ls \$TMPDIR'", start: 1s}
       - {host: host1, command: "uname -a"}
+      - {host: host1, command: "sh -c 'sleep 1 & ls /proc | grep ^[0-9]; ps -e -o comm='"}
 END
 for run in first second; do
     within 60 "$ROCESIM" run "$work/files.yaml" --programs -o "$work/$run" >"$work/$run.log" 2>&1 || {
@@ -78,6 +79,10 @@ done
 [ "$(sed -n 2p "$out/host1-1.out")" = host1 ] || fail "the kernel's host name is not that of the host"
 [ "$(cat "$out/host1-3.out")" = "Linux host1 6.1.0-rocesim #1 SMP rocesim x86_64 GNU/Linux" ] ||
     fail "uname tells $(cat "$out/host1-3.out")"
+# Processes are those of the program, with its numbers: sh, sleep, ls and perhaps grep.
+[ "$(grep -c '^[0-9][0-9]*$' "$out/host1-4.out")" -ge 3 ] || fail "/proc shows $(cat "$out/host1-4.out")"
+! command -v ps >/dev/null || [ "$(grep -v '^[0-9]' "$out/host1-4.out" | tr '\n' ' ')" = "sh sleep ps " ] ||
+    fail "ps shows $(cat "$out/host1-4.out")"
 [ "$(tail -n 3 "$out/host2-0.out" | tr '\n' ' ')" = "text folder sh " ] ||
     fail "shared memory or temporary files of a host are not there: $(tail -n 3 "$out/host2-0.out")"
 [ ! -s "$out/host1-2.out" ] || fail "a host sees files of another one: $(cat "$out/host1-2.out")"
