@@ -101,7 +101,9 @@ struct nic_device_ops {
 
     // -- inspection
     void (*check_qp)(const nic_qp_t *qp); // SIM_CHECKs what must hold after an event
-    bool (*conserved)(const nic_t *nic);  // at the end of a run: see nic_conserved
+    // Returns the rate of frames of the NIC to itself; NULL: that of its link.
+    uint64_t (*loopback_bps)(const nic_t *nic);
+    bool (*conserved)(const nic_t *nic); // at the end of a run: see nic_conserved
     void (*digest)(const nic_t *nic, sim_digest_t *digest); // adds the device's counters
 };
 

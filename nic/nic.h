@@ -21,8 +21,8 @@ typedef struct nic_scheduler_ops nic_scheduler_ops_t; // nic/scheduler.h
 // its links.
 net_node_t *nic_node(const nic_t *nic);
 uint32_t nic_interface(const nic_t *nic); // the NIC's address
-// Returns true if the network carries packets of this NIC to an interface: only a switch sends back
-// what is for the NIC itself.
+// Returns true if packets of this NIC come to an interface. What is for the NIC itself passes its
+// loopback (nic/schedule/loopback.h), or a switch sends it back.
 bool nic_reaches(const nic_t *nic, uint32_t interface);
 
 SIM_C_END

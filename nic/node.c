@@ -21,6 +21,7 @@
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
 #include "nic/schedule/eligible.h"
+#include "nic/schedule/loopback.h"
 #include "nic/schedule/planes.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/stalled_pipeline.h"
@@ -113,6 +114,52 @@ static void transmit_planes(nic_t *nic, const net_port_t *woken)
         nic__transmit_planes(nic, woken);
     }
 }
+
+// -- the loopback
+
+void nic__loopback_turn_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    struct nic_loopback *const loopback = SIM_CONTAINER_OF(timer, struct nic_loopback, turn);
+    nic_t *const nic = loopback->nic;
+    if (loopback->ready == NULL || loopback->stopped || (nic->bound && nic__dma_holds_back(nic))) {
+        return; // kicked again when that changes
+    }
+    if (loopback->free_ps <= node->now_ps) { // else an acknowledgement went first
+        nic__transmit_looped(nic, loopback->ready, loopback->free_ps);
+    }
+    nic__loopback_kick(nic);
+}
+
+// Receives a packet like one of the link, but for the port.
+static void receive_looped(nic_t *nic, net_packet_t *packet)
+{
+    if (nic->shifts) {
+        nic__shift_address(nic, packet);
+    }
+    if (nic->served) {
+        nic->device->arrive(nic, packet);
+        return;
+    }
+    if (nic->gated) {
+        nic__gate_push(nic->gate, packet);
+    } else {
+        nic__receive(nic, packet);
+    }
+    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+}
+
+void nic__loopback_arrival_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    struct nic_loopback *const loopback = SIM_CONTAINER_OF(timer, struct nic_loopback, arrival);
+    net_packet_t *const packet = SIM_RING_POP(&loopback->packets).packet;
+    if (SIM_RING_COUNT(&loopback->packets) != 0) {
+        const nic_looped_t *const next = &SIM_RING_AT(&loopback->packets, loopback->packets.first);
+        sim_timer_arm(node, timer, next->arrive_ps);
+    }
+    receive_looped(loopback->nic, packet);
+}
+
+// -- what is left of an event
 
 // Completes work of an event that had to wait until nothing refers to its QPs.
 static void settle(nic_host_t *host)
@@ -469,6 +516,13 @@ static void accelerator_arrived(net_node_t *host, uint32_t port, void *message, 
     net_put_arrived(host, message);
 }
 
+// Looks at a NIC again that has read the payload it sent last.
+static void read_over(nic_t *nic)
+{
+    nic__kick(nic);
+    nic__loopback_kick(nic);
+}
+
 static void host_built(net_node_t *node)
 {
     nic_host_t *const host = nic__host_of(node);
@@ -479,7 +533,7 @@ static void host_built(net_node_t *node)
         nic->host = host;
         nic->port = net_port_at(node, i); // the first of its planes
     }
-    nic__fabric_build(host, nic__kick); // before devices, which ask it where they are
+    nic__fabric_build(host, read_over); // before devices, which ask it where they are
     nic__iommu_build(host);
     nic__cores_set_clock(host);
     for (uint32_t i = 0; i < host->nic_count; i++) {
@@ -509,6 +563,7 @@ static void nic_fini(nic_t *nic)
 {
     nic_for_each_qp(nic, close_qp, NULL);
     nic__transports_free(nic);
+    nic__loopback_close(nic);
     nic__carried_free(nic);
     nic_for_each_qp(nic, free_qp, NULL);
     for (uint32_t i = 0; i < nic->qp_page_count; i++) {

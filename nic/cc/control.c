@@ -15,6 +15,7 @@
 #include "nic/objects/qp.h"
 #include "nic/path/repath.h"
 #include "nic/schedule/eligible.h"
+#include "nic/schedule/loopback.h"
 
 static const nic_path_rtt_ops_t path_rtt_frames = {.name = "frames"};
 
@@ -30,6 +31,11 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
 {
     const nic_t *const nic = qp->nic;
     const net_t *const net = nic->host->node.net;
+    if (qp->type != NIC_QPT_UD && nic__loops(qp)) {
+        const uint32_t bytes = 2u * (nic->header_bytes + (uint32_t)nic->overhead_bytes) +
+                               qp->mtu_bytes + ROCE_AETH_BYTES;
+        return 2 * NIC_LOOPBACK_DELAY_PS + bytes * 8 * SIM_PS_PER_S / *rate_bps;
+    }
     net_path_t path;
     if (qp->type == NIC_QPT_UD ||
         !net_path_of(net, nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {

@@ -21,6 +21,7 @@ static const char *refuse_nic(const nic_t *nic)
     const nic_host_t *const host = nic->host;
     return nic->planes != NULL                                          ? "planes"
            : nic->detailed || host->steps != NULL                       ? "nic.model"
+           : nic->loopback != NULL                                      ? "loopback"
            : nic->loop != NULL || !nic->ring                            ? "nic.scheduler"
            : nic->bound || nic->refuses || nic->contents || nic->gated  ? "host"
            : host->cores != NULL                                        ? "host"

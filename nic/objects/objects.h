@@ -123,11 +123,12 @@ struct nic {
     size_t report_capacity;
     const nic_transport_ops_t *transport; // of RC queue pairs that name none
     struct nic_transport_share *shares;
-    struct nic_gate *gate;  // NULL: no transport can make its pipeline stand
-    uint32_t checked_index; // queue pair checked last, in builds with dear checks
-    bool exempt;            // from congestion control: nic_exempt
-    bool draws;             // network.draws: packet
-    uint64_t unlabelled;    // messages posted so far, with network.draws: packet
+    struct nic_gate *gate;         // NULL: no transport can make its pipeline stand
+    uint32_t checked_index;        // queue pair checked last, in builds with dear checks
+    bool exempt;                   // from congestion control: nic_exempt
+    bool draws;                    // network.draws: packet
+    uint64_t unlabelled;           // messages posted so far, with network.draws: packet
+    struct nic_loopback *loopback; // nic/schedule/loopback.h; NULL: nothing was sent to itself
 };
 
 // The contents of a host's memory (nic/host/contents.c). Pages without an entry hold zeros.

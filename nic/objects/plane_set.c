@@ -17,6 +17,7 @@ void nic__ports_pause(const nic_t *nic, uint8_t classes, uint16_t quanta)
     for (uint32_t i = 0; i < count; i++) {
         net_port_pause_send(&ports[i], classes, quanta);
     }
+    nic__loopback_stop(nic, quanta != 0);
 }
 
 sim_time_t nic__ports_pause_ps(const nic_t *nic, uint16_t quanta)

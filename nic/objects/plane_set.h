@@ -34,9 +34,13 @@ static inline uint64_t nic__line_bps(const nic_t *nic)
 }
 
 // Asks the peers of all ports of a NIC, or of its only one, to stop these classes for the time, or
-// to go on (0).
+// to go on (0). So does the NIC's loopback, with all classes.
 void nic__ports_pause(const nic_t *nic, uint8_t classes, uint16_t quanta);
 // Returns how long that time is on the fastest of these ports.
 sim_time_t nic__ports_pause_ps(const nic_t *nic, uint16_t quanta);
+
+// Stops the queue pairs that wait for the NIC's loopback (nic/schedule/loopback.c), if it has one,
+// or lets them go on.
+void nic__loopback_stop(const nic_t *nic, bool stopped);
 
 #endif // NIC_OBJECTS_PLANE_SET_H

@@ -198,7 +198,8 @@ struct nic_qp {
     uint32_t sq_failed;         // verbs: WQEs before sq_done that failed, were flushed or forgotten
     uint16_t reads_ready; // device: READs at the head of `reads` whose first data are on the NIC
     uint8_t min_rnr_timer;
-    uint8_t plane;         // schedule: of its next packet, or of all (nic/schedule/planes.h)
+    // schedule: of its next packet, or of all (nic/schedule/planes.h, nic/schedule/loopback.h)
+    uint8_t plane;
     uint64_t answer_route; // route of its answers where nic_t.odd_answers is set; else path.route
 };
 

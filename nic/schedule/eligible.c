@@ -20,6 +20,10 @@ static SIM_ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
         nic__ring_join(nic, qp);
         return;
     }
+    if (nic__loops(qp)) {
+        nic__loopback_join(qp);
+        return;
+    }
     nic->joined[qp->priority]++;
     nic->ready_classes |= (uint8_t)(1u << qp->priority);
     nic->scheduler->join(nic, qp);
@@ -115,10 +119,25 @@ void nic__kick(nic_t *nic)
     nic->host->unsettled = true;
 }
 
+// Sends a packet that was built before in a plane or to the NIC itself. Returns false if it goes by
+// the only port.
+static SIM_NOINLINE bool sent_otherwise(nic_t *nic, net_packet_t *packet)
+{
+    if (nic->planes != NULL) {
+        nic__planes_send(nic, packet);
+        return true;
+    }
+    if (nic->loopback != NULL && packet->destination == nic->interface) {
+        nic->counters.tx_packets++;
+        (void)nic__loopback_carry(nic, packet);
+        return true;
+    }
+    return false;
+}
+
 void nic__send(nic_t *nic, net_packet_t *packet)
 {
-    if (SIM_UNLIKELY(nic->kicked != 0) && nic->planes != NULL) {
-        nic__planes_send(nic, packet);
+    if (SIM_UNLIKELY(!nic->ring) && sent_otherwise(nic, packet)) {
         return;
     }
     net_port_t *const port = nic->port;

@@ -8,6 +8,7 @@
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/schedule/loopback.h"
 #include "nic/scheduler.h"
 
 static inline void nic__ring_join(nic_t *nic, nic_qp_t *qp)
@@ -51,6 +52,10 @@ static SIM_ALWAYS_INLINE void nic__leave(nic_t *nic, nic_qp_t *qp, const bool ri
     qp->flags &= (uint16_t)~NIC_QP_READY;
     if (ring) {
         nic__ring_leave(nic, qp);
+        return;
+    }
+    if (qp->plane == NIC_PLANE_LOOPBACK) {
+        nic__loopback_leave(qp);
         return;
     }
     SIM_CHECK(nic->joined[qp->priority] > 0);

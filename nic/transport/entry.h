@@ -78,6 +78,8 @@ void nic__transmit(nic_t *nic);
 // Starts packets on all free ports of a NIC that has one in each of several planes. The frame of
 // port `woken` ends now; NULL: none does.
 void nic__transmit_planes(nic_t *nic, const net_port_t *woken);
+// Sends one packet of a queue pair through the loopback, which is free since free_ps.
+void nic__transmit_looped(nic_t *nic, nic_qp_t *qp, sim_time_t free_ps);
 
 // -- receive.c: both take the packet
 

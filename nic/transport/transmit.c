@@ -20,6 +20,7 @@
 #include "nic/objects/wqe.h"
 #include "nic/path/spray.h"
 #include "nic/schedule/eligible.h"
+#include "nic/schedule/loopback.h"
 #include "nic/schedule/planes.h"
 #include "nic/schedule/ring.h"
 #include "nic/transport/entry.h"
@@ -113,7 +114,11 @@ static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic, nic_qp_t *qp, boo
     if (!ring && nic->planes != NULL) {
         nic__planes_address(nic, packet, (uint32_t)(nic->port - nic->planes->ports));
     }
-    net_port_transmit(nic->port, packet);
+    if (!ring && qp->plane == NIC_PLANE_LOOPBACK) {
+        nic->port->busy_until_ps = nic__loopback_carry(nic, packet);
+    } else {
+        net_port_transmit(nic->port, packet);
+    }
     if (SIM_UNLIKELY(*response)) {
         qp->flags |= NIC_QP_TURN;
     } else if (SIM_UNLIKELY((qp->flags & NIC_QP_TURN) != 0)) {
@@ -127,6 +132,16 @@ static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic, nic_qp_t *qp, boo
 static SIM_ALWAYS_INLINE sim_time_t may_follow_ps(const nic_t *nic, const bool ring)
 {
     return !ring && nic->planes != NULL ? nic__node(nic)->now_ps : nic->port->busy_until_ps;
+}
+
+// Moves a queue pair whose next datagram goes to the NIC itself, while the one before did not, or
+// the other way round.
+static SIM_NOINLINE void change_way(nic_qp_t *qp)
+{
+    if ((qp->flags & NIC_QP_READY) != 0 && nic__loops(qp) != (qp->plane == NIC_PLANE_LOOPBACK)) {
+        nic__unschedule(qp);
+        nic__schedule(qp);
+    }
 }
 
 static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool ring)
@@ -156,10 +171,15 @@ static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool r
         nic__wait_for_pace(qp);
     } else if (ring) {
         nic__ring_turn(nic, qp);
+    } else if (qp->plane == NIC_PLANE_LOOPBACK) {
+        nic->loopback->ready = qp->ready_next;
     } else if (nic->scheduler->sent != NULL) {
         nic->scheduler->sent(nic, qp, bytes);
     }
     packet_left(qp, response);
+    if (!ring && nic->loopback != NULL) {
+        change_way(qp);
+    }
     return true;
 }
 
@@ -238,6 +258,21 @@ void nic__transmit(nic_t *nic)
     } else {
         transmit_by_table(nic);
     }
+}
+
+// -- NICs that send to themselves
+
+// While the packet is built, the port stands for the loopback: it is free when that is.
+void nic__transmit_looped(nic_t *nic, nic_qp_t *qp, sim_time_t free_ps)
+{
+    const sim_time_t busy_until_ps = nic->port->busy_until_ps;
+    const uint8_t kicked = nic->kicked;
+    nic->port->busy_until_ps = free_ps;
+    nic->kicked |= NIC_KICKED; // nobody looks at the port now
+    (void)transmit_qp(nic, qp, false);
+    nic->port->busy_until_ps = busy_until_ps;
+    nic->kicked = kicked;
+    nic__kick(nic);
 }
 
 // -- NICs with a port in each of several planes

@@ -11,6 +11,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
 #include "nic/schedule/eligible.h"
+#include "nic/schedule/loopback.h"
 #include "nic/schedule/planes.h"
 #include "nic/transport/finish.h"
 #include "nic/verbs/life.h"
@@ -139,6 +140,9 @@ static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
     const nic_sge_t *const sge = SIM_LIKELY(wr->num_sge != 1) ? &wr->sge : wr->sg_list;
     const bool datagram = qp->type == NIC_QPT_UD;
     const bool atomic = nic__is_atomic((uint8_t)wr->opcode);
+    if (datagram && wr->ud.remote_interface == qp->nic->interface && nic__may_loop(qp->nic)) {
+        nic__loopback_open(qp->nic);
+    }
     *nic__wqe(qp, qp->sq_posted) = (nic_wqe_t){
         .wr_id = wr->wr_id,
         .local_address = sge->addr,

@@ -9,6 +9,7 @@
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/plane_set.h"
+#include "nic/schedule/loopback.h"
 #include "nic/schedule/planes.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
@@ -61,7 +62,7 @@ static const nic_t *peer_nic(const nic_t *nic, uint32_t interface)
 
 bool nic_reaches(const nic_t *nic, uint32_t interface)
 {
-    return interface != nic->interface ||
+    return interface != nic->interface || nic__may_loop(nic) ||
            net_port_peer(nic->port)->node->sim.ops->kind != nic__host_kind;
 }
 
@@ -79,8 +80,9 @@ static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
     if (!nic_reaches(nic, attr->dest_interface)) {
         return sim_fail(
             message, SIM_ERR_INVALID,
-            "dest_interface: %u is the queue pair's own, and no switch sends its packets back: the "
-            "loopback inside of NICs is not simulated",
+            "dest_interface: %u is the queue pair's own, and no switch sends its packets back: "
+            "only NICs with one port, the transport gbn and a scheduler without a loop of its own "
+            "send to themselves",
             attr->dest_interface);
     }
     const nic_t *const peer = peer_nic(nic, attr->dest_interface);
@@ -176,6 +178,9 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
     if (qp->type == NIC_QPT_UD) {
         qp->path.destination = NET_INTERFACES_MAX; // set by each work request
     } else {
+        if (attr->dest_interface == nic->interface && nic__may_loop(nic)) {
+            nic__loopback_open(qp->nic);
+        }
         qp->path.flow_hash = net_flow_hash_with(nic->host->node.net, nic->interface,
                                                 attr->dest_interface, port, attr->hashed_port);
         qp->path.route = net_source_route(nic->host->node.net, nic->interface, attr->dest_interface,
@@ -247,12 +252,13 @@ sim_err_t nic__open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_mess
     if (error != SIM_OK) {
         return error;
     }
-    const uint64_t port_bps = nic__line_bps(qp->nic);
-    const uint64_t line_bps = SIM_MIN(attr->rate_max_bps, port_bps);
     const uint64_t configured = qp->nic->host->config->window_bytes;
     const uint64_t window = attr->window_bytes == SIM_AUTO ? configured : attr->window_bytes;
     set_path(qp, attr);
     set_transport(qp, attr);
+    const bool loops = qp->type != NIC_QPT_UD && nic__loops(qp);
+    const uint64_t most_bps = loops ? qp->nic->loopback->rate_bps : nic__line_bps(qp->nic);
+    const uint64_t line_bps = SIM_MIN(attr->rate_max_bps, most_bps);
     qp->state = NIC_QPS_RTR;
     NIC_DEVICE(qp->nic, qp_connected, qp);
     nic__cc_create(qp, line_bps, window == SIM_AUTO ? NIC_WINDOW_UNLIMITED : window);

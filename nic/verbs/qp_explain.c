@@ -4,6 +4,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
+#include "nic/schedule/loopback.h"
 
 static void explain_outstanding(const nic_qp_t *qp, sim_message_t *why)
 {
@@ -44,7 +45,9 @@ bool nic_qp_explain(const nic_qp_t *qp, sim_message_t *why)
     }
     const net_port_t *const port = qp->nic->port + (qp->nic->planes != NULL ? qp->plane : 0);
     const bool ready = (qp->flags & NIC_QP_READY) != 0;
-    if (ready && port->down) {
+    if (ready && qp->plane == NIC_PLANE_LOOPBACK) {
+        (void)sim_fail(why, SIM_OK, "ready to send, waits for the loopback of its NIC");
+    } else if (ready && port->down) {
         (void)sim_fail(why, SIM_OK, "link %s is down", net_port_name(port));
     } else if (ready && (port->paused & 1u << qp->priority) != 0) {
         (void)sim_fail(why, SIM_OK, "class %u paused by %s", qp->priority,

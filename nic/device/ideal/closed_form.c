@@ -25,6 +25,7 @@
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/plane_set.h"
+#include "nic/schedule/loopback.h"
 
 #define PERIOD_MAX 16384u
 
@@ -63,6 +64,13 @@ static bool pipeline_init(pipeline_t *pipeline, const nic_ideal_t *ideal, bool f
     const uint32_t flow_hash =
         net_flow_hash_with(net, from, to, ideal->udp_source_port, ideal->hashed_port);
     const uint32_t hash = forth ? flow_hash : net_answer_hash(net, flow_hash);
+    const nic_t *const nic = nic_of_interface(net, from);
+    if (from == to && nic__may_loop(nic)) {
+        *pipeline = (pipeline_t){.hop_count = 1};
+        pipeline->hops[0] =
+            (hop_t){.port = nic->port, .delay_ps = NIC_LOOPBACK_DELAY_PS, .free_ps = start_ps};
+        return !nic->detailed; // whose loopback is faster than the link
+    }
     net_path_t path;
     if (!net_path_of(net, from, to, hash, &path)) {
         return false;

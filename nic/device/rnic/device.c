@@ -96,6 +96,14 @@ static void digest(const nic_t *nic, sim_digest_t *sum)
     sim_fields_digest(&nic__rnic_counter_fields, &inside, sum);
 }
 
+// The data of a packet to the NIC itself cross PCIe twice, once in each direction, and both
+// directions have the same rate. PCIe's headers and the units make it slower than this.
+static uint64_t loopback_bps(const nic_t *nic)
+{
+    const nic_pcie_config_t *const pcie = &nic__rnic(nic)->pcie.config;
+    return pcie->lanes * pcie->lane_rate_bps;
+}
+
 const nic_device_ops_t nic_device_rnic = {
     .name = "detailed",
     .qp_state_bytes = sizeof(nic_rnic_qp_t),
@@ -134,6 +142,7 @@ const nic_device_ops_t nic_device_rnic = {
     .host_read_ps = nic__rnic_host_read,
     .host_write_ps = nic__rnic_host_write,
     .check_qp = nic__rnic_check_qp,
+    .loopback_bps = loopback_bps,
     .conserved = nic__rnic_conserved,
     .digest = digest,
 };

@@ -93,7 +93,6 @@ START_TEST(attributes_are_checked)
         size_t offset;
         uint32_t value;
     } wrong[] = {
-        {offsetof(nic_qp_attr_t, dest_interface), 0}, // itself, without a switch
         {offsetof(nic_qp_attr_t, dest_interface), 2}, {offsetof(nic_qp_attr_t, dest_qp_num), 1},
         {offsetof(nic_qp_attr_t, rq_psn), 0x1000000}, {offsetof(nic_qp_attr_t, sq_psn), 0x1000000},
         {offsetof(nic_qp_attr_t, path_mtu), 128},     {offsetof(nic_qp_attr_t, path_mtu), 1500},
