@@ -69,8 +69,8 @@ static int resolve(app__cma_id_t *id, const program_cm_t *cm)
         manager->refused_own = true;
         (void)dprintf(id->process->err,
                       "rocesim: rdma_resolve_addr: the address is that of the NIC itself, and no "
-                      "switch sends its packets back: the loopback inside of NICs is not "
-                      "simulated\n");
+                      "switch sends its packets back: only NICs with one port, the transport "
+                      "gbn and a scheduler without a loop of its own send to themselves\n");
     }
     app__cma_push(id, id->resolved ? APP__CMA_ADDR_RESOLVED : APP__CMA_ADDR_ERROR,
                   id->resolved ? 0 : -EHOSTUNREACH);
