@@ -274,7 +274,9 @@ static sim_err_t find_ends(const app_context_t *context, const app__perftest_con
     if (error != SIM_OK) {
         return error;
     }
-    if (!app__find_talk(context->net, &ends[0], &ends[1])) {
+    const bool looped =
+        ends[0] == ends[1] && nic_reaches(nic_of_interface(context->net, ends[0]), ends[1]);
+    if (!looped && !app__find_talk(context->net, &ends[0], &ends[1])) {
         return app__cannot_talk(context->net, ends[0], ends[1], "to", message);
     }
     if (config->post_list > config->tx_depth) {
