@@ -49,4 +49,19 @@ static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
     return port;
 }
 
+// Returns the port that the switch's balancer chooses; NET_NO_PORT: there is none.
+static inline uint32_t net__route_by_balance(net_switch_t *sw, const net_packet_t *packet)
+{
+    const net_attachment_t attachment = sw->attachments[packet->destination];
+    if (attachment.leaf == NET_NO_LEAF) {
+        return NET_NO_PORT;
+    }
+    if (attachment.leaf == sw->leaf) {
+        return attachment.port;
+    }
+    const net_hop_t hop = net__hop(sw->hop_pages, attachment.leaf);
+    return hop.count == 0 ? NET_NO_PORT
+                          : sw->balance->choose(sw, packet, sw->hop_ports + hop.first, hop.count);
+}
+
 #endif // NET_SWITCH_ECMP_H

@@ -406,7 +406,7 @@ static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw, uint32_t port_index, net_
     }
     uint32_t out;
     const net_entry_t entry = net_switch_classify(
-        sw, packet, by_table ? net_switch_route : net__route, routed, trust_dscp, &out);
+        sw, packet, by_table ? net__route_by_balance : net__route, routed, trust_dscp, &out);
     if (SIM_UNLIKELY(entry != NET_ENTERS)) {
         if (!turn_away(sw, ingress, packet, entry)) {
             *end_key = 0;
@@ -492,7 +492,11 @@ static SIM_NOINLINE void take_logged(net_switch_t *sw)
 
 static SIM_NOINLINE void take_balanced(net_switch_t *sw)
 {
-    take_all(sw, sw->routed, sw->trust_dscp, sw->limited_classes != 0, false, true);
+    if (SIM_LIKELY(sw->routed && sw->trust_dscp && sw->limited_classes == 0)) {
+        take_all(sw, true, true, false, false, true);
+    } else {
+        take_all(sw, sw->routed, sw->trust_dscp, sw->limited_classes != 0, false, true);
+    }
 }
 
 static SIM_NOINLINE void take_arrivals(net_switch_t *sw)

@@ -4,6 +4,8 @@
 #ifndef NET_SWITCH_BALANCE_BALANCE_INTERNAL_H
 #define NET_SWITCH_BALANCE_BALANCE_INTERNAL_H
 
+#include <string.h>
+
 #include "net/network_internal.h"
 #include "net/routes_internal.h"
 #include "net/switch_model.h"
@@ -22,7 +24,7 @@ void net__balance_seed(net_switch_t *sw);
 static inline uint64_t net__flow_key(const net_packet_t *packet)
 {
     const uint64_t ends = (uint64_t)packet->source << 32 | packet->destination;
-    const uint64_t key = sim_mix64(sim_mix64(ends) ^ packet->udp_source_port);
+    const uint64_t key = sim_mix64(ends) + packet->udp_source_port * UINT64_C(0x9e3779b97f4a7c15);
     return key != 0 ? key : 1;
 }
 
@@ -51,8 +53,7 @@ static inline uint32_t net__leaf_of(const net_switch_t *sw, uint32_t destination
 // Returns whether an interface is attached to this switch.
 static inline bool net__is_here(const net_switch_t *sw, uint32_t interface)
 {
-    const uint32_t leaf = sw->attachments[interface].leaf;
-    return leaf != NET_NO_LEAF && sw->node.net->leaves[leaf] == &sw->node;
+    return sw->attachments[interface].leaf == sw->leaf;
 }
 
 // Returns whether the packets of this port come from a host.
@@ -71,8 +72,22 @@ typedef struct net_flows {
     size_t entry_bytes; // set by the owner
 } net_flows_t;
 
+// Returns the entry of a key that is not at its first place, which it adds if need be.
+void *net__flow_entry_beyond(net_flows_t *flows, uint64_t key);
 // Returns the entry of a key, which it adds if need be. A later call may move all entries.
-void *net__flow_entry(net_flows_t *flows, uint64_t key);
+static inline void *net__flow_entry(net_flows_t *flows, uint64_t key)
+{
+    if (SIM_LIKELY(flows->room != 0)) {
+        char *const entry =
+            flows->entries + ((uint32_t)key & (flows->room - 1)) * flows->entry_bytes;
+        uint64_t found;
+        memcpy(&found, entry, sizeof(found));
+        if (SIM_LIKELY(found == key)) {
+            return entry;
+        }
+    }
+    return net__flow_entry_beyond(flows, key);
+}
 void net__flows_free(net_flows_t *flows);
 
 // The last packet of a flow, and the port that it took.
@@ -86,8 +101,20 @@ typedef struct net_flowlet {
 // Returns whether the flow's next packet, at this instant, begins a flowlet: it is the flow's
 // first, it comes more than gap_ps after the packet before it, or the flow's port is not among
 // `ports` or is down.
-bool net__flowlet_begins(const net_switch_t *sw, const net_flowlet_t *flowlet, sim_time_t gap_ps,
-                         const uint32_t *ports, uint32_t count);
+static inline bool net__flowlet_begins(const net_switch_t *sw, const net_flowlet_t *flowlet,
+                                       sim_time_t gap_ps, const uint32_t *ports, uint32_t count)
+{
+    if (!flowlet->known || sw->node.sim.now_ps - flowlet->last_ps > gap_ps ||
+        sw->node.ports[flowlet->port].down) {
+        return true;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (ports[i] == flowlet->port) {
+            return false;
+        }
+    }
+    return true;
+}
 
 extern const net_balance_ops_t net__balance_hashed; // hash.c
 extern const net_balance_ops_t net__balance_weighted;

@@ -69,6 +69,14 @@ static bool is_source(const net_switch_t *sw, const net_packet_t *packet)
     return sw->attachments[packet->source].leaf == sw->leaf;
 }
 
+// Returns a hash of the packet's flow, all bits of which are mixed.
+static uint64_t flow_hash(const net_packet_t *packet)
+{
+    const uint64_t ends = (uint64_t)packet->source << 32 | packet->destination;
+    const uint64_t hash = sim_mix64(sim_mix64(ends) ^ packet->udp_source_port);
+    return hash != 0 ? hash : 1;
+}
+
 // Draws a switch by which the packet may go, and the path. Returns false if it would be none.
 static bool draw(const net_switch_t *sw, const net_packet_t *packet, uint64_t hash, way_t *way)
 {
@@ -92,7 +100,7 @@ static uint32_t choose_valiant(net_switch_t *sw, const net_packet_t *packet, con
                                uint32_t count)
 {
     way_t way;
-    return is_source(sw, packet) && draw(sw, packet, net__flow_key(packet), &way)
+    return is_source(sw, packet) && draw(sw, packet, flow_hash(packet), &way)
                ? take(packet, &way)
                : shortest(sw, packet, ports, count);
 }
@@ -110,7 +118,7 @@ static uint32_t choose_ugal(net_switch_t *sw, const net_packet_t *packet, const 
         return port;
     }
     way_t way;
-    const uint64_t hash = sim_mix64(net__flow_key(packet) ^ sw->node.sim.now_ps);
+    const uint64_t hash = sim_mix64(flow_hash(packet) ^ sw->node.sim.now_ps);
     if (!draw(sw, packet, hash, &way)) {
         return port;
     }

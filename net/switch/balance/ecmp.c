@@ -21,16 +21,7 @@ uint32_t net_switch_choose_live(const net_switch_t *sw, const uint32_t *ports, u
 
 uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet)
 {
-    const net_attachment_t attachment = sw->attachments[packet->destination];
-    if (attachment.leaf == NET_NO_LEAF) {
-        return NET_NO_PORT;
-    }
-    if (attachment.leaf == sw->leaf) {
-        return attachment.port;
-    }
-    const net_hop_t hop = net__hop(sw->hop_pages, attachment.leaf);
-    return hop.count == 0 ? NET_NO_PORT
-                          : sw->balance->choose(sw, packet, sw->hop_ports + hop.first, hop.count);
+    return net__route_by_balance(sw, packet);
 }
 
 static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,

@@ -37,7 +37,7 @@ static void grow(net_flows_t *flows)
     sim_free(before.entries);
 }
 
-void *net__flow_entry(net_flows_t *flows, uint64_t key)
+void *net__flow_entry_beyond(net_flows_t *flows, uint64_t key)
 {
     if (2 * flows->count >= flows->room) {
         grow(flows);
@@ -56,19 +56,4 @@ void net__flows_free(net_flows_t *flows)
 {
     sim_free(flows->entries);
     *flows = (net_flows_t){.entry_bytes = flows->entry_bytes};
-}
-
-bool net__flowlet_begins(const net_switch_t *sw, const net_flowlet_t *flowlet, sim_time_t gap_ps,
-                         const uint32_t *ports, uint32_t count)
-{
-    if (!flowlet->known || sw->node.sim.now_ps - flowlet->last_ps > gap_ps ||
-        sw->node.ports[flowlet->port].down) {
-        return true;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (ports[i] == flowlet->port) {
-            return false;
-        }
-    }
-    return true;
 }
