@@ -49,6 +49,17 @@ static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
     return port;
 }
 
+// Returns the port that the flow's hash selects among `ports`; NET_NO_PORT: all are down.
+static inline uint32_t net__choose_hashed(const net_switch_t *sw, const net_packet_t *packet,
+                                          const uint32_t *ports, uint32_t count)
+{
+    const uint32_t hash = net__spread(sw, packet->flow_hash);
+    const uint32_t port = ports[((uint64_t)hash * count) >> 32];
+    return SIM_UNLIKELY(sw->node.ports[port].down) && count > 1
+               ? net_switch_choose_live(sw, ports, count, hash * 0x9e3779b1u)
+               : port;
+}
+
 // Returns the port that the switch's balancer chooses; NET_NO_PORT: there is none.
 static inline uint32_t net__route_by_balance(net_switch_t *sw, const net_packet_t *packet)
 {

@@ -8,6 +8,7 @@
 #include "net/balance_gauges.h"
 #include "net/models_internal.h"
 #include "net/switch/balance/balance_internal.h"
+#include "net/switch/ecmp.h"
 
 #define UPLINKS_MAX 254u
 
@@ -29,7 +30,7 @@ typedef struct leaf_table {
 typedef struct dre {
     double bytes;
     uint64_t decays;   // intervals since time 0 that are taken into account
-    double full_bytes; // that it has if the link is always busy
+    double step_bytes; // one step of utilisation: a share of what it has if the link is always busy
     uint64_t rate_bps; // for which that was computed; 0: not computed yet
 } dre_t;
 
@@ -64,17 +65,22 @@ static void fini(net_switch_t *sw)
     net__flows_free(&state->flows);
 }
 
-static leaf_table_t *table_of(net_switch_t *sw, uint32_t interface)
+static SIM_NOINLINE leaf_table_t *add_table(net_switch_t *sw, uint32_t leaf)
 {
     conga_t *const state = sw->balance_state;
     if (state->leaves == NULL) {
         state->leaves = sim_alloc_array(sw->node.net->leaf_count, sizeof(leaf_table_t *));
     }
-    leaf_table_t **const table = &state->leaves[net__leaf_of(sw, interface)];
-    if (*table == NULL) {
-        *table = sim_alloc(sizeof(**table));
-    }
-    return *table;
+    state->leaves[leaf] = sim_alloc(sizeof(leaf_table_t));
+    return state->leaves[leaf];
+}
+
+static inline leaf_table_t *table_of(net_switch_t *sw, uint32_t interface)
+{
+    const conga_t *const state = sw->balance_state;
+    const uint32_t leaf = net__leaf_of(sw, interface);
+    leaf_table_t *const table = state->leaves == NULL ? NULL : state->leaves[leaf];
+    return SIM_LIKELY(table != NULL) ? table : add_table(sw, leaf);
 }
 
 static bool as_simulator(const net_switch_t *sw)
@@ -126,7 +132,7 @@ static SIM_NOINLINE void decay(const net_switch_t *sw, dre_t *dre, uint64_t now)
 }
 
 // Returns a port's estimator, decayed to the present.
-static dre_t *dre_of(net_switch_t *sw, uint32_t port)
+static inline dre_t *dre_of(net_switch_t *sw, uint32_t port)
 {
     conga_t *const state = sw->balance_state;
     if (SIM_UNLIKELY(state->dres == NULL)) {
@@ -145,20 +151,22 @@ static SIM_NOINLINE void fill_in(const net_switch_t *sw, dre_t *dre, uint64_t ra
 {
     const net_balance_config_t *const config = &sw->config.balance;
     dre->rate_bps = rate_bps;
-    dre->full_bytes = (double)rate_bps / 8 * (double)config->conga_dre_ps / (double)SIM_PS_PER_S *
-                      (double)config->conga_alpha.den / (double)config->conga_alpha.num;
+    const double full_bytes = (double)rate_bps / 8 * (double)config->conga_dre_ps /
+                              (double)SIM_PS_PER_S * (double)config->conga_alpha.den /
+                              (double)config->conga_alpha.num;
+    dre->step_bytes = full_bytes / (double)(1u << config->conga_bits); // exact: a power of two
 }
 
 // Returns a port's utilisation in 2^bits steps, by its estimator. In the simulator, a value beyond
 // the last step is not cut.
-static uint8_t utilisation(const net_switch_t *sw, uint32_t port, dre_t *dre)
+static inline uint8_t utilisation(const net_switch_t *sw, uint32_t port, dre_t *dre)
 {
     const uint64_t rate_bps = sw->node.ports[port].line->rate_bps;
     if (SIM_UNLIKELY(dre->rate_bps != rate_bps)) {
         fill_in(sw, dre, rate_bps);
     }
     const uint32_t steps = 1u << sw->config.balance.conga_bits;
-    const double share = dre->bytes / dre->full_bytes * steps;
+    const double share = dre->bytes / dre->step_bytes;
     const uint32_t most = as_simulator(sw) ? UINT8_MAX : steps - 1;
     return (uint8_t)(share >= most ? most : (uint32_t)share);
 }
@@ -184,7 +192,7 @@ static void put_feedback(net_switch_t *sw, const net_packet_t *packet)
 {
     leaf_table_t *const table = table_of(sw, packet->destination);
     for (uint32_t i = 0; i < table->count; i++) {
-        table->next = (uint8_t)((table->next + 1) % table->count);
+        table->next = (uint8_t)(table->next + 1 < table->count ? table->next + 1 : 0);
         if (table->from[table->next].news) {
             table->from[table->next].news = false;
             set_field(packet, FB_LBTAG, (uint8_t)(table->next + 1));
@@ -327,7 +335,7 @@ static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint3
         return net__balance_ecmp.choose(sw, packet, ports, count);
     }
     const uint32_t port = at_source ? choose_uplink(sw, packet, ports, count)
-                                    : net__balance_ecmp.choose(sw, packet, ports, count);
+                                    : net__choose_hashed(sw, packet, ports, count);
     if (port == NET_NO_PORT) {
         return port;
     }

@@ -7,6 +7,7 @@
 #include "net/models_internal.h"
 #include "net/nodes.h"
 #include "net/switch/balance/conweave_internal.h"
+#include "net/switch/ecmp.h"
 
 #define PATHS_MAX 256u
 
@@ -270,7 +271,7 @@ static bool enters(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
         net_packet_aside(packet)->overlay = 0;
         net_packet_grow(&sw->node, packet, sw->header_bytes);
     } else if (here && !net__from_host(ingress)) {
-        const net_conweave_kind_t kind = net__conweave_get(packet).kind;
+        const net_conweave_kind_t kind = net__conweave_kind(packet);
         net_packet_shrink(&sw->node, packet, sw->header_bytes);
         if (kind >= NET_CONWEAVE_REPLY) {
             hear(sw, packet);
@@ -286,19 +287,22 @@ static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint3
                        uint32_t count)
 {
     net_conweave_t *const state = sw->balance_state;
+    if (!is_data(packet) || (!state->planned && net__conweave_kind(packet) == NET_CONWEAVE_PLAIN)) {
+        return net__choose_hashed(sw, packet, ports, count);
+    }
     const uint32_t leaf = net__leaf_of(sw, packet->destination);
-    net_conweave_header_t header = net__conweave_get(packet);
-    if (!is_data(packet) || (!state->planned && header.kind == NET_CONWEAVE_PLAIN)) {
-        return net__balance_ecmp.choose(sw, packet, ports, count);
-    }
     const uint32_t *const paths = paths_of(sw, leaf, ports, count);
-    uint32_t path = header.onward;
-    if (state->planned) {
-        sending_t *const flow = net__flow_entry(&state->sent, net__flow_key(packet));
-        plan(sw, flow, leaf, sum_of(paths, count), &header);
-        path = header.path;
+    uint8_t onward = 0;
+    if (!state->planned) {
+        const uint32_t path = net__conweave_onward(packet);
+        const uint32_t port = port_of(sw, paths, ports, count, path, &onward);
+        net__conweave_set_onward(packet, onward);
+        return port;
     }
-    const uint32_t port = port_of(sw, paths, ports, count, path, &header.onward);
+    sending_t *const flow = net__flow_entry(&state->sent, net__flow_key(packet));
+    net_conweave_header_t header;
+    plan(sw, flow, leaf, sum_of(paths, count), &header);
+    const uint32_t port = port_of(sw, paths, ports, count, header.path, &header.onward);
     net__conweave_put(packet, &header);
     return port;
 }

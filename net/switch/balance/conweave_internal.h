@@ -58,6 +58,23 @@ static inline net_conweave_header_t net__conweave_get(const net_packet_t *packet
     };
 }
 
+// Single fields, for switches that need no more.
+static inline net_conweave_kind_t net__conweave_kind(const net_packet_t *packet)
+{
+    return (net_conweave_kind_t)(net_packet_aside(packet)->overlay >> 53 & 7);
+}
+
+static inline uint8_t net__conweave_onward(const net_packet_t *packet)
+{
+    return (uint8_t)(net_packet_aside(packet)->overlay >> 9);
+}
+
+static inline void net__conweave_set_onward(const net_packet_t *packet, uint8_t onward)
+{
+    uint64_t *const word = &net_packet_aside(packet)->overlay;
+    *word = (*word & ~(UINT64_C(0xff) << 9)) | (uint64_t)onward << 9;
+}
+
 struct net_conweave_hold;
 
 typedef struct net_conweave {

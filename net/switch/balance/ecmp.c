@@ -27,11 +27,7 @@ uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet)
 static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count)
 {
-    const uint32_t hash = net__spread(sw, packet->flow_hash);
-    const uint32_t port = ports[((uint64_t)hash * count) >> 32];
-    return sw->node.ports[port].down && count > 1
-               ? net_switch_choose_live(sw, ports, count, hash * 0x9e3779b1u)
-               : port;
+    return net__choose_hashed(sw, packet, ports, count);
 }
 
 static uint32_t path(const net_switch_t *sw, uint32_t source, uint32_t destination,

@@ -183,6 +183,30 @@ static bool is_one_of(uint32_t port, const uint32_t *ports, uint32_t count)
     return false;
 }
 
+// Returns the shortest of the samples, or the remembered port if that is strictly shorter, and
+// remembers it: DRILL with a memory of one port.
+static uint32_t choose_with_one(net_switch_t *sw, queues_t *state, uint16_t *mine,
+                                const uint32_t *ports, uint32_t count)
+{
+    uint32_t best = NET_NO_PORT;
+    uint64_t load = UINT64_MAX;
+    for (uint64_t i = 0; i < sw->config.balance.drill_samples; i++) {
+        const uint32_t port = net__random_port(sw, &state->random, ports, count);
+        if (port != NET_NO_PORT && port != best) {
+            const uint64_t other = net_switch_port_load(sw, port);
+            best = other < load ? port : best;
+            load = SIM_MIN(other, load);
+        }
+    }
+    const uint32_t old = *mine - 1u;
+    if (*mine != 0 && old != best && !sw->node.ports[old].down && is_one_of(old, ports, count) &&
+        net_switch_port_load(sw, old) < load) {
+        best = old;
+    }
+    *mine = (uint16_t)(best + 1);
+    return best;
+}
+
 // Samples come first, so that a remembered port replaces a sample only if it is strictly shorter.
 static uint32_t choose_drill(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                              uint32_t count)
@@ -196,6 +220,10 @@ static uint32_t choose_drill(net_switch_t *sw, const net_packet_t *packet, const
     if (state->memory == NULL && memory > 0) {
         state->memory =
             sim_alloc_array((size_t)sw->node.net->leaf_count * memory, sizeof(*state->memory));
+    }
+    if (memory == 1) {
+        uint16_t *const mine = &state->memory[net__leaf_of(sw, packet->destination)];
+        return choose_with_one(sw, state, mine, ports, count);
     }
     shortest_t best = {.count = 0};
     for (uint64_t i = 0; i < sw->config.balance.drill_samples; i++) {
