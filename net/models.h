@@ -98,6 +98,7 @@ typedef struct net_balance_ops {
     // false if it took the packet: it consumed it, or keeps it for net_switch_forward or
     // net_switch_release. NULL: not called. A buffer with a loop of its own never calls it.
     bool (*enters)(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet);
+    bool enters_leaves; // `enters` need only be called at switches with hosts
     // Returns the bytes of the header that packets carry between switches, behind the frame;
     // net_packet_aside_t.overlay holds its first 8. NULL: there is none.
     uint32_t (*header_bytes)(const net_switch_t *sw);

@@ -46,6 +46,7 @@ struct net_switch {
     bool trust_dscp;
     bool routed_by_dscp;       // routed, trust_dscp, and nothing else that is unusual
     bool by_table;             // the load balancer is called through its table: it is not "ecmp"
+    bool shows_packets;        // the load balancer's `enters` is called
     uint8_t marks_early;       // classes that are marked as packets join the queue
     uint8_t marks_late;        // classes that are marked as packets leave the queue
     uint8_t odd_classes;       // classes that are lossy or marked early; 0 in most networks

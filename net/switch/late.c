@@ -378,7 +378,7 @@ static SIM_NOINLINE bool turn_away(net_switch_t *sw, net_port_t *ingress, net_pa
 static SIM_ALWAYS_INLINE bool enters(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet,
                                      uint64_t *end_key)
 {
-    if (sw->balance->enters == NULL || packet->kind == NET_PACKET_CONTROL) {
+    if (!sw->shows_packets || packet->kind == NET_PACKET_CONTROL) {
         return true;
     }
     const sim_node_t *const node = &sw->node.sim;

@@ -238,7 +238,7 @@ static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw, uint32_t port_index, net
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
-    if (!own && sw->balance->enters != NULL && packet->kind != NET_PACKET_CONTROL &&
+    if (!own && sw->shows_packets && packet->kind != NET_PACKET_CONTROL &&
         !sw->balance->enters(sw, ingress, packet)) {
         return;
     }

@@ -113,6 +113,8 @@ static void choose_loop(net_switch_t *sw)
         (sw->buffer == &net__buffer_standard || sw->buffer == &net__buffer_trimming) &&
         sw->marking == &net__marking_red && sw->balance->late;
     const bool own = sw->balance == &net__balance_ecmp;
+    sw->shows_packets =
+        sw->balance->enters != NULL && (!sw->balance->enters_leaves || sw->leaf != NET_NO_LEAF - 1);
     sw->loop = switch_ops;
     if (sw->buffer->loop != NULL) {
         sw->loop.run = sw->buffer->loop->run;

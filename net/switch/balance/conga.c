@@ -382,6 +382,7 @@ const net_balance_ops_t net__balance_conga = {
     .fini = fini,
     .choose = choose,
     .enters = enters,
+    .enters_leaves = true,
     .header_bytes = header_bytes,
     .path = net__balance_path,
     .gauges = gauges,
