@@ -63,7 +63,7 @@ $pair|$x5|102|112|ib_read_bw|-R|host0
 $star|$x5|102|112|ib_write_bw|-b -q 4|host0
 END
 
-# Reads and writes of PCIe lock in phase, by 1.5 % up and down with the depth of the queue.
+# The rate differs by up to 1.5 % with the depth of the queue; perhaps reads and writes of PCIe go in step.
 for nic in "model: ideal" "$x5"; do
     share=$([ "$nic" = "$x5" ] && echo 0.02 || echo 0.001)
     run "$pair" "$nic" ib_write_bw "-n 2000 --report_gbits -m 4096" host0 || fail "$nic: $(cat "$work/log")"
