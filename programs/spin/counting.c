@@ -293,8 +293,8 @@ static bool find_targets(loop_t *loop, const uint8_t *const *targets, const uint
 static void add_loop(const uint8_t *head, const uint8_t *jump)
 {
     static const uint8_t int3 = 0xcc;
-    const uint8_t *targets[ITERATION_CODES_MAX];
-    const uint8_t *places[ITERATION_CODES_MAX];
+    const uint8_t *targets[ITERATION_CODES_MAX] = {NULL};
+    const uint8_t *places[ITERATION_CODES_MAX] = {NULL};
     loop_t *loop = &loops[loop_count];
     const cs_insn *instruction = decoder.instruction;
     const uint8_t *at = head;

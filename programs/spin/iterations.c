@@ -391,8 +391,8 @@ void iteration_advance(const iteration_forecast_t *forecast, uint64_t count, lon
 {
     const iteration_state_t *next = &forecast->next;
     for (uint32_t i = 0; i < ITERATION_REGISTERS; i++) {
-        registers[i] =
-            (long long)(next->registers[i].value + next->registers[i].slope * (count - 1));
+        const uint64_t value = next->registers[i].value + next->registers[i].slope * (count - 1);
+        registers[i] = (long long)value;
     }
     for (uint32_t i = 0; i < next->cell_count; i++) {
         const iteration_cell_t *cell = &next->cells[i];

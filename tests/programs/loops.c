@@ -47,12 +47,13 @@ FORM(fixed_loop, "test %rsi, %rsi\n js 3f\n 1: cmp %rsi, (%rdi)\n 3: jne 1b\n px
 // how many there were in `counted`.
 static uint64_t bound = 1000000000;
 static uint64_t counted;
-static volatile int done;
 
 #define PLAIN __attribute__((noinline, optimize("O0")))
 #define FAST __attribute__((noinline, optimize("O2")))
 
 #ifdef COUNTS_TOO
+static volatile int done;
+
 #define COUNTS(name, how)                                                   \
     how static void name(volatile uint64_t *word, uint64_t value)           \
     {                                                                       \

@@ -102,7 +102,7 @@ static void write_to_slow(const char *host)
     const int slow = reach(host);
     const double begun_us = now_us();
     const uint64_t ahead = write_some(slow, 0, TOTAL_BYTES, MSG_DONTWAIT);
-    EXPECT(ahead < AHEAD_BYTES && errno == EAGAIN && now_us() - begun_us < SLEEP_US / 2);
+    EXPECT(ahead < AHEAD_BYTES && errno == EAGAIN && now_us() - begun_us < SLEEP_US * 0.5);
     struct pollfd room = {.fd = slow, .events = POLLOUT};
     EXPECT(poll(&room, 1, 0) == 0);
     EXPECT(poll(&room, 1, -1) == 1 && room.revents == POLLOUT);
