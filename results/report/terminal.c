@@ -529,7 +529,7 @@ static void print_others(const world_t *world, size_t number, FILE *out)
         fprintf(out, " and %zu other%s", others - named, sim_plural(others - named));
     }
     if (others > 0) {
-        fputs(", which shared the network with this test\n", out);
+        fputs(", which ran in the same network\n", out);
     }
 }
 

@@ -91,7 +91,7 @@ for others in 1 6; do
         echo '  - flows: {list: ["host2 host1 1MB 0s"]}' >>"$work/two.yaml"
     done
     "$ROCESIM" run "$work/two.yaml" >"$work/out" 2>&1 || fail "beside $others: $(cat "$work/out")"
-    grep -q "^  beside    traffic 1 (flows).*, which shared the network with this test$" "$work/out" ||
+    grep -q "^  beside    traffic 1 (flows).*, which ran in the same network$" "$work/out" ||
         fail "beside $others: $(tail "$work/out")"
 done
 grep -q "traffic 3 (flows) and 3 others, which" "$work/out" || fail "beside 6: $(grep beside "$work/out")"
