@@ -204,7 +204,9 @@ static const char *split(const char *command, char ***words)
     sim_free(word);
     SIM_APPEND(list, count, capacity, NULL);
     *words = list;
-    return quote != '\0' ? "a quote is not closed" : list[0] == NULL ? "it is empty" : wrong;
+    return quote != '\0'     ? "a quote is not closed"
+           : list[0] == NULL ? "the command has no words"
+                             : wrong;
 }
 
 static void free_words(char **words)

@@ -14,7 +14,7 @@
 
 #define STEPS_MAX 160u // of an iteration
 
-// What the flags say: the comparison of two numbers. After an addition, only whether the result is
+// The flags tell how two numbers compare. After an addition, only whether the result is
 // zero or negative is known.
 typedef struct flags {
     bool known;

@@ -134,8 +134,8 @@ static bool find_incast(explain_t *explain, const counted_t *waits)
     const sim_time_t most_ps = explain->ports[waits->most].credit_wait_ps;
     finding->score_ps = waits->sum_ps / waits->ports;
     finding->sentence = sim_format(
-        "several accelerators send to %s: its links received for %s of the run, those "
-        "of all accelerators for %s on average",
+        "several accelerators send to %s: its links received for %s of the run, "
+        "those of all accelerators for %s on average",
         finding->place, world_format_percent(&text[0], use), world_format_percent(&text[1], mean));
     cli__explain_evidence(finding,
                           sim_format("%u ports waited for credits meanwhile, %s longest, for %s",

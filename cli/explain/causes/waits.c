@@ -395,9 +395,9 @@ static void find_recovery(explain_t *explain, bool *claimed)
                 ? sim_format("%s handled %" PRIu64 " CNPs (rp_cnp_handled of nics.csv), and its "
                              "flows waited %s; the hosts themselves are healthy",
                              name, nic->cnps_handled, waited)
-                : sim_format("%s received %" PRIu64 " marked packets (np_ecn_marked_roce_packets "
-                             "of nics.csv), also of %s, whose flows waited %s; the hosts "
-                             "themselves are healthy",
+                : sim_format("%s received %" PRIu64 " marked packets "
+                             "(np_ecn_marked_roce_packets of nics.csv), also of %s, whose "
+                             "flows waited %s; the hosts themselves are healthy",
                              world_interface_name(explain->world, receiver),
                              explain->nics[receiver].marked, name, waited));
         if (strcmp(config->congestion_control, "dcqcn") == 0) {

@@ -269,9 +269,9 @@ static char *why_not_run(const world_t *world)
     for (size_t i = 0; i < world->app_count; i++) {
         const char *const command = world->apps[i]->ops->machine_command;
         if (command != NULL) {
-            return sim_format("the studio shows this scenario but cannot run it, since processes "
-                              "of this machine take part in its traffic; the command line runs "
-                              "it: `%s FILE`",
+            return sim_format("the studio shows this scenario but cannot run it, since "
+                              "processes of this machine take part in its traffic; the command "
+                              "line runs it: `%s FILE`",
                               command);
         }
     }

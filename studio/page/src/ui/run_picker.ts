@@ -122,7 +122,7 @@ class Picker implements RunPicker {
             },
             "×",
         );
-        // Of many settings a chip has room for the values alone.
+        // A chip has no room for the names of many settings, so it shows their values alone.
         const short = (one: string) => (settings.length > 1 ? one.slice(one.indexOf("=") + 1) : short_setting(one));
         const about = h("span", { class: "muted" }, ` ${settings.map(short).join(" · ") || `#${id}`}`);
         const run = h("a", { href: `#/run/${id}`, title: `#${id} ${settings.join(" ")}` }, name, about);
