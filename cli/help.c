@@ -368,11 +368,12 @@ static const char help_topo[] =
     "and warnings about the network on standard error.\n";
 
 static const char help_params[] =
-    "rocesim params [PATH | SCENARIO] [--plugin FILE]...\n"
+    "rocesim params [PATH | WORD | SCENARIO] [--plugin FILE]...\n"
     "\n"
     "Prints every attribute with its default, meaning and accepted values. With PATH, only\n"
-    "attributes whose path begins with PATH are printed (switch.ecn, nic.mtu). With a\n"
-    "scenario, the names under its `parameters` are printed, which --set knows.\n"
+    "attributes whose path begins with PATH are printed (switch.ecn, nic.mtu). A WORD prints\n"
+    "the attributes whose path contains it (buffer), or else those whose meaning does. With\n"
+    "a scenario, the names under its `parameters` are printed, which --set knows.\n"
     "\n"
     "  --json               Print all attributes as JSON: path, type, default, range,\n"
     "                       choices, meaning. With a scenario, print its parameters.\n"

@@ -8,7 +8,9 @@
 #include "world/parameters.h"
 #include "world/scenario.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define PATHS_MAX 4096u
 
@@ -184,17 +186,8 @@ static sim_err_t unknown_path(const world_registry_t *registry, const char *path
     const char **const paths = sim_alloc_array(PATHS_MAX, sizeof(*paths));
     char **const groups = sim_alloc_array(PATHS_MAX + 1, sizeof(*groups));
     const size_t count = collect_paths(registry, paths, groups);
-    if (!world_error_add_nearest(error, path, paths, count)) {
-        // The user may have written only the end of a path, such as "kmin".
-        for (size_t i = 0; i < count; i++) {
-            const char *const dot = strrchr(paths[i], '.');
-            if (dot != NULL && strcmp(dot + 1, path) == 0) {
-                world_error_add(error, ", did you mean '%s'?", paths[i]);
-                break;
-            }
-        }
-    }
-    world_error_add_expected(error, "a path such as switch.ecn or nic.mtu");
+    world_error_add_nearest(error, path, paths, count);
+    world_error_add_expected(error, "a path such as switch.ecn or a word such as buffer");
     for (size_t i = 0; groups[i] != NULL; i++) {
         sim_free(groups[i]);
     }
@@ -203,24 +196,56 @@ static sim_err_t unknown_path(const world_registry_t *registry, const char *path
     return SIM_ERR_UNKNOWN;
 }
 
-sim_err_t cli_params_print(const world_registry_t *registry, const char *path, FILE *out,
-                           world_error_t *error)
+// Which attributes are printed for the PATH of a user: those below it, else those whose path
+// contains it as a word, else those whose meaning does.
+typedef enum matching { BELOW, IN_PATH, IN_MEANING, MATCHING_COUNT } matching_t;
+
+// Returns whether a text contains the beginning of a word, in upper or lower case.
+static bool contains_word(const char *text, const char *word)
+{
+    const size_t size = strlen(word);
+    for (const char *at = text; size > 0 && *at != '\0'; at++) {
+        if (strncasecmp(at, word, size) == 0 && (at == text || !isalpha((unsigned char)at[-1]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool matches(const sim_attr_t *attr, const char *path, matching_t matching)
+{
+    return matching == BELOW     ? begins_with(attr->path, path)
+           : matching == IN_PATH ? contains_word(attr->path, path)
+                                 : contains_word(attr->help, path);
+}
+
+static size_t print_matches(const world_registry_t *registry, const char *path, matching_t matching,
+                            FILE *out)
 {
     const sim_attr_table_t **tables = NULL;
     const size_t table_count = world_attr_tables(registry, &tables);
     size_t printed = 0;
     for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < tables[t]->count; i++) {
-            if (begins_with(tables[t]->attrs[i].path, path)) {
-                if (printed++ > 0) {
-                    fputc('\n', out);
-                }
+            if (matches(&tables[t]->attrs[i], path, matching)) {
+                fputs(printed++ > 0 ? "\n" : "", out);
                 print_attr(registry, tables[t], &tables[t]->attrs[i], out);
             }
         }
     }
     sim_free((void *)tables);
-    return printed > 0 ? SIM_OK : unknown_path(registry, path, error);
+    return printed;
+}
+
+sim_err_t cli_params_print(const world_registry_t *registry, const char *path, FILE *out,
+                           world_error_t *error)
+{
+    for (matching_t matching = BELOW; matching < MATCHING_COUNT; matching++) {
+        if (print_matches(registry, path, matching, out) > 0) {
+            return SIM_OK;
+        }
+    }
+    return unknown_path(registry, path, error);
 }
 
 // -- the parameters of a scenario

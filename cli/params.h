@@ -12,8 +12,9 @@
 SIM_MUST_CHECK sim_err_t cli_params_registry(const cli_args_t *args, world_registry_t **registry,
                                              world_error_t *error);
 
-// Prints the attribute named `path`, or all attributes below it ("": all attributes). Returns
-// SIM_ERR_UNKNOWN with a "did you mean" if no attribute matches.
+// Prints the attribute named `path`, or all attributes below it ("": all attributes). If there is
+// none, prints the attributes whose path contains `path` as the beginning of a word, or else those
+// whose meaning does. Returns SIM_ERR_UNKNOWN with a "did you mean" if no attribute matches.
 SIM_MUST_CHECK sim_err_t cli_params_print(const world_registry_t *registry, const char *path,
                                           FILE *out, world_error_t *error);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "world/registry/renamed.h"
+#include "world/registry/trade_words.h"
 #include "world/scenario/sections.h"
 
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
@@ -185,42 +186,41 @@ static const char *find_deeper(const char *path, const char *key, const world_ta
     return found;
 }
 
-// Adds a path as nested mappings to the message: "pfc.alpha" becomes "pfc: {alpha: ...}".
-static void add_nested_spelling(world_error_t *error, const char *rest)
+// Returns what a section calls a key, an attribute or a mapping of attributes: its own name, or the
+// one that a word of the trade stands for (cc: congestion-control). NULL: the section has neither.
+// The name is valid as long as `names`.
+static const char *name_in(const names_t *names, const char *key)
 {
-    size_t depth = 0;
-    for (const char *p = rest; *p != '\0';) {
-        const size_t size = strcspn(p, ".");
-        const bool more = p[size] == '.';
-        world_error_add(error, more ? "%.*s: {" : "%.*s: ...", (int)size, p);
-        depth += more;
-        p += size + more;
-    }
-    for (; depth > 0; depth--) {
-        world_error_add(error, "}");
-    }
-}
-
-// Returns whether a section has a key, as an attribute or as a mapping of attributes.
-static bool section_has(const world_targets_t *targets, const char *section, const char *key)
-{
-    const size_t size = strlen(key);
-    world_target_t target;
-    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
-        for (size_t i = 0; i < target.table->count; i++) {
-            const char *const rest = below(target.table->attrs[i].path, section);
-            if (rest != NULL && strcspn(rest, ".") == size && memcmp(rest, key, size) == 0) {
-                return true;
-            }
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->texts[i], key) == 0) {
+            return names->texts[i];
         }
     }
-    return false;
+    return world_trade_word(key, names_list(names), names->count);
 }
 
 static const char *const hardware_sections[] = {"nic", "switch", "link", NULL};
 
-// Returns the only one of the sections of hardware that has a key; NULL: none or several.
-static const char *section_with(const char *key)
+// Returns a path as nested mappings: "pfc: {alpha: ...}" for "pfc.alpha". Free it with sim_free.
+static char *nested_spelling(const char *path)
+{
+    char *text = sim_strdup("...");
+    for (size_t end = strlen(path), start = end; end > 0; end = start > 0 ? start - 1 : 0) {
+        for (start = end; start > 0 && path[start - 1] != '.';) {
+            start--;
+        }
+        const bool outermost = start == 0;
+        char *const longer = sim_format(outermost ? "%.*s: %s" : "{%.*s: %s}", (int)(end - start),
+                                        path + start, text);
+        sim_free(text);
+        text = longer;
+    }
+    return text;
+}
+
+// Returns "nic: {mtu: ...}" if exactly one of the sections of the network has a key; NULL: none or
+// several. Without `links`, the section of links does not count. Free it with sim_free.
+static char *spelling_in_section(const char *key, bool links)
 {
     nic_config_t config;
     nic_config_init_with(&config, NULL, 0);
@@ -230,39 +230,69 @@ static const char *section_with(const char *key)
     } sections[] = {
         {"nic", world_targets_nic(&config)},
         {"switch", world_targets_one(&net_switch_config_attrs, NULL)},
+        {"network", world_targets_one(&net_config_attrs, NULL)},
         {"link", world_targets_one(&net_link_config_attrs, NULL)},
     };
-    const char *found = NULL;
+    char *found = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
-        if (section_has(&sections[i].targets, sections[i].section, key)) {
-            found = sections[i].section;
-            count++;
+    for (size_t i = 0; i < SIM_COUNT_OF(sections) - (links ? 0 : 1); i++) {
+        names_t names;
+        collect_names(&names, sections[i].section, &sections[i].targets, NULL);
+        const char *name = name_in(&names, key);
+        if (name == NULL) {
+            name = find_deeper(sections[i].section, key, &sections[i].targets);
         }
+        if (name != NULL && count++ == 0) {
+            char *const path = sim_format("%s.%s", sections[i].section, name);
+            found = nested_spelling(path);
+            sim_free(path);
+        }
+        names_fini(&names);
     }
     nic_config_fini(&config);
-    return count == 1 ? found : NULL;
+    if (count > 1) {
+        sim_free(found);
+        return NULL;
+    }
+    return found;
+}
+
+// Returns whether a key is a path with dots, as `rocesim params` prints them, whose first name is
+// one of the names that are expected.
+static bool is_path(const char *key, const names_t *names)
+{
+    const size_t size = strcspn(key, ".");
+    if (key[size] == '\0' || key[strlen(key) - 1] == '.' || strstr(key, "..") != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        if (strlen(names->texts[i]) == size && memcmp(names->texts[i], key, size) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Adds where an unknown key may belong: further down, in a section, or at the top as a section of
 // its own, which is no plain value unless it is a list.
 static void add_place(world_error_t *error, const world_tree_entry_t *entry, const char *path,
-                      const world_targets_t *targets)
+                      const world_targets_t *targets, const names_t *names)
 {
     const char *const key = entry->key->text;
-    const char *const deeper = find_deeper(path, key, targets);
+    const char *const deeper = is_path(key, names) ? key : find_deeper(path, key, targets);
     if (deeper != NULL) {
-        world_error_add(error, ", did you mean ");
-        add_nested_spelling(error, deeper);
-        world_error_add(error, "?");
+        char *const spelling = nested_spelling(deeper);
+        world_error_add(error, ", did you mean %s?", spelling);
+        sim_free(spelling);
         return;
     }
     const bool below_nodes = strncmp(path, "nodes.", 6) == 0;
-    if (*path == '\0' || below_nodes || is_other(hardware_sections, path)) {
-        const char *const section = *key != '\0' ? section_with(key) : NULL;
-        if (section != NULL && !(below_nodes && strcmp(section, "link") == 0)) {
-            world_error_add(error, ", did you mean %s: {%s: ...}%s?", section, key,
+    if (*key != '\0' && (*path == '\0' || below_nodes || is_other(hardware_sections, path))) {
+        char *const spelling = spelling_in_section(key, !below_nodes);
+        if (spelling != NULL) {
+            world_error_add(error, ", did you mean %s%s?", spelling,
                             *path == '\0' || below_nodes ? "" : " at the top of the scenario");
+            sim_free(spelling);
             return;
         }
     }
@@ -287,7 +317,7 @@ static sim_err_t unknown_key(const world_tree_entry_t *entry, const char *path,
     names_t names;
     collect_names(&names, path, targets, others);
     if (!world_error_add_nearest(error, key->text, names_list(&names), names.count)) {
-        add_place(error, entry, path, targets);
+        add_place(error, entry, path, targets, &names);
     }
     add_names(error, &names, path);
     names_fini(&names);

@@ -458,8 +458,8 @@ bad "wrong set" "--set nic.mtuu=3: unknown key 'mtuu' in nic, did you mean 'mtu'
 bad "wrong seed" "--seed x: seed:" rocesim run $here/quickstart.yaml --seed x
 bad "wrong until" "--until 5: until:" rocesim run $here/quickstart.yaml --until 5
 bad "wrong threads" "--threads 0: threads:" rocesim run $here/quickstart.yaml --threads 0
-bad "unknown attribute" "did you mean 'switch.ecn.kmin'?" rocesim params switch.ecn.kmi
-bad "end of an attribute" "did you mean 'switch.ecn.kmin'?" rocesim params kmin
+bad "unknown attribute" "did you mean 'switch.ecn.kmin'?" rocesim params switch.ecn.kmim
+bad "no word of an attribute" "a word such as buffer" rocesim params qwertz
 bad "no results" "mine: summary.json is not there, expected" rocesim compare "$work/mine"
 bad "no results to draw" "mine: summary.json is not there" rocesim timeline "$work/mine" -o -
 mkdir "$work/j"
@@ -496,6 +496,10 @@ grep -q '^switch.ecn.kmin = ' "$work/stdout" || fail "params switch.ecn has no k
 grep -q '^nic' "$work/stdout" && fail "params switch.ecn shows others"
 expect 0 "params of a group with its dot" rocesim params switch.ecn.
 grep -q '^switch.ecn.kmin = ' "$work/stdout" || fail "params switch.ecn. has no kmin"
+expect 0 "params of a word in paths" rocesim params kmin
+grep -q '^switch.ecn.kmin = ' "$work/stdout" || fail "params kmin has no switch.ecn.kmin"
+expect 0 "params of a word in meanings" rocesim params XOFF
+grep -q '^switch.pfc.alpha = ' "$work/stdout" || fail "params XOFF has no switch.pfc.alpha"
 expect 0 "params of a card" rocesim params nic.detailed.pcie.lanes
 grep -q 'auto: connectx 8, connectx-3 8, connect-ib 16, .*, connectx-8 16' "$work/stdout" ||
     fail "params: what a profile has is not said"
