@@ -573,7 +573,7 @@ static bool is_by_chance(const explain_t *explain, const explain_finding_t *find
 
 // Returns whether a finding is sharing that any busy network has: it costs little of the time of
 // all flows or is balanced, and nothing was stopped or lost for it. Waits that nothing explains are
-// minor if they cost little.
+// minor if they cost little, and losses if no flow sent anything again for them.
 static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
 {
     const bool little = finding->score_ps < MINOR_SHARE * explain->flows_ps;
@@ -586,6 +586,9 @@ static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
         finding->kind == EXPLAIN_ECN_OUT_OF_REACH || finding->kind == EXPLAIN_NO_CNPS ||
         finding->kind == EXPLAIN_NO_REACTION) {
         return little;
+    }
+    if (finding->kind == EXPLAIN_CORRUPTING_LINK || finding->kind == EXPLAIN_LOSSY_LINKS) {
+        return explain->flow_count > 0 && finding->flow_count == 0;
     }
     const bool sharing = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_COLLISION ||
                          finding->kind == EXPLAIN_OVERSUBSCRIBED ||

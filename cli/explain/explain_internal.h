@@ -103,6 +103,9 @@ typedef struct explain {
     explain_flow_t *flows;
     size_t flow_count;
     size_t flow_capacity;
+    explain_app_t *apps;
+    size_t app_count;
+    size_t app_capacity;
     uint32_t *hops; // uids
     size_t hop_count;
     size_t hop_capacity;

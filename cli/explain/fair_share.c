@@ -350,6 +350,8 @@ static void sum_up(share_t *share)
             }
         }
         explain->ideal_ps += ideal_ps;
+        explain->apps[flow->app].ideal_ps += ideal_ps;
+        explain->apps[flow->app].flows_ps += took_ps;
         explain->excess_ps += SIM_MAX(took_ps - flow->shared_ps - ideal_ps, 0);
         const double excess_ps = took_ps - flow->shared_ps - ideal_ps;
         flow->excess_ps = SIM_MAX(excess_ps, 0);

@@ -166,6 +166,18 @@ static void take_shape(reading_t *reading, const char *app)
     sim_free(verb);
 }
 
+static uint32_t app_of(explain_t *explain, const char *name)
+{
+    for (size_t i = explain->app_count; i-- > 0;) {
+        if (strcmp(explain->apps[i].name, name) == 0) {
+            return (uint32_t)i;
+        }
+    }
+    const explain_app_t app = {.name = sim_strdup(name)};
+    SIM_APPEND(explain->apps, explain->app_count, explain->app_capacity, app);
+    return (uint32_t)explain->app_count - 1;
+}
+
 static sim_err_t take_number(const results_csv_t *csv, size_t column, uint64_t one, uint64_t *value,
                              world_error_t *error)
 {
@@ -235,6 +247,7 @@ static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *e
         flow.start_ps >= flow.end_ps) {
         return SIM_OK; // not over the network, never begun, or of a host that is not there
     }
+    flow.app = app_of(explain, results_csv_text(csv, F_APP));
     SIM_APPEND(explain->flows, explain->flow_count, explain->flow_capacity, flow);
     return SIM_OK;
 }
@@ -634,6 +647,10 @@ void cli__explain_fini(explain_t *explain)
         sim_free(explain->roots[i].name);
         sim_free(explain->roots[i].by_port);
     }
+    for (size_t i = 0; i < explain->app_count; i++) {
+        sim_free(explain->apps[i].name);
+    }
+    sim_free(explain->apps);
     sim_free(explain->findings);
     sim_free(explain->roots);
     sim_free(explain->stops);

@@ -17,6 +17,7 @@ typedef struct explain_flow {
     bool spread; // its packets take several paths
     uint64_t bytes;
     uint64_t delivered_bytes;
+    uint32_t app; // in explain_t.apps
     sim_time_t start_ps;
     sim_time_t begin_ps; // when the flow is the first on its queue pair; start_ps or later
     sim_time_t end_ps;   // of the run, if the flow did not end
@@ -35,6 +36,13 @@ typedef struct explain_flow {
     uint32_t bottleneck; // port whose sharing costs it the most time; EXPLAIN_NONE: none
     double bottleneck_ps;
 } explain_flow_t;
+
+// The flows of all entries of traffic that have one name.
+typedef struct explain_app {
+    char *name;
+    double flows_ps; // sums, as in explain_t
+    double ideal_ps;
+} explain_app_t;
 
 // A port, by its uid.
 typedef struct explain_port {

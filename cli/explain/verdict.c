@@ -39,6 +39,35 @@ double cli__explain_slowdown(const explain_t *explain)
     return explain->ideal_ps > 0 ? explain->flows_ps / explain->ideal_ps : 1;
 }
 
+static double slowdown_of(const explain_app_t *app)
+{
+    return app->ideal_ps > 0 ? app->flows_ps / app->ideal_ps : 1;
+}
+
+// Returns the application whose flows were slowed most; NULL: there are no flows.
+static const explain_app_t *slowest_app(const explain_t *explain)
+{
+    const explain_app_t *slowest = NULL;
+    for (size_t i = 0; i < explain->app_count; i++) {
+        if (slowest == NULL || slowdown_of(&explain->apps[i]) > slowdown_of(slowest)) {
+            slowest = &explain->apps[i];
+        }
+    }
+    return slowest;
+}
+
+// Says how long flows took; of several applications, names the one whose flows were slowed most.
+static char *times_text(const explain_t *explain)
+{
+    const double slowdown = cli__explain_slowdown(explain);
+    const explain_app_t *const slowest = slowest_app(explain);
+    return slowest != NULL && slowdown_of(slowest) > NEAR_IDEAL * slowdown
+               ? sim_format("%s times their ideal time (those of %s: %s times)",
+                            SIM_DIGITS(slowdown, 3), slowest->name,
+                            SIM_DIGITS(slowdown_of(slowest), 3))
+               : sim_format("%s times their ideal time", SIM_DIGITS(slowdown, 3));
+}
+
 // Returns the time that neither fair shares nor the recovery of rates explain.
 static double unexplained_ps(const explain_t *explain)
 {
@@ -59,8 +88,8 @@ explain_verdict_t cli__explain_verdict(const explain_t *explain)
     for (size_t f = 0; f < explain->flow_count; f++) {
         whole &= !explain->flows[f].failed;
     }
-    return explain->flow_count == 0                                ? EXPLAIN_NO_FLOWS
-           : whole && cli__explain_slowdown(explain) <= NEAR_IDEAL ? EXPLAIN_HEALTHY
+    return explain->flow_count == 0                                   ? EXPLAIN_NO_FLOWS
+           : whole && slowdown_of(slowest_app(explain)) <= NEAR_IDEAL ? EXPLAIN_HEALTHY
            : whole && unexplained_ps(explain) <= UNEXPLAINED * explain->flows_ps
                ? EXPLAIN_FAIR_SHARES
                : EXPLAIN_UNEXPLAINED;
@@ -100,30 +129,37 @@ static char *known_text(const explain_t *explain)
         100 * explain->ideal_ps / SIM_MAX(explain->flows_ps, 1.0));
 }
 
+// Says that nothing is to blame, or that nothing is known, for how long flows took.
+static char *text_of_flows(const explain_t *explain, explain_verdict_t verdict)
+{
+    char *const times = times_text(explain);
+    const char *const more = explain->finding_count > 0 ? "; what follows costs little" : "";
+    char *text = NULL;
+    if (verdict == EXPLAIN_HEALTHY) {
+        text = sim_format("nothing slowed this run down: flows took %s%s", times, more);
+    } else if (verdict == EXPLAIN_FAIR_SHARES) {
+        text = sim_format("nothing is wrong: flows took %s, since they share links fairly, as "
+                          "this traffic asks for, or come back to their rates after marks%s",
+                          times, more);
+    } else {
+        char *const known = known_text(explain);
+        text = sim_format("no known cause explains it: flows took %s. Known is: %s", times, known);
+        sim_free(known);
+    }
+    sim_free(times);
+    return text;
+}
+
 char *cli__explain_verdict_text(const explain_t *explain)
 {
-    const double slowdown = cli__explain_slowdown(explain);
-    switch (cli__explain_verdict(explain)) {
+    const explain_verdict_t verdict = cli__explain_verdict(explain);
+    switch (verdict) {
     case EXPLAIN_HAS_CAUSE:
         return sim_format("main cause: %s", explain->findings[0].sentence);
     case EXPLAIN_HEALTHY:
-        return sim_format("nothing slowed this run down: flows took %.2f times their ideal time%s",
-                          slowdown,
-                          explain->finding_count > 0 ? "; what follows costs little" : "");
     case EXPLAIN_FAIR_SHARES:
-        return sim_format("nothing is wrong: flows took %s times their ideal time, since they "
-                          "share links fairly, as this traffic asks for, or come back to their "
-                          "rates after marks%s",
-                          SIM_DIGITS(slowdown, 3),
-                          explain->finding_count > 0 ? "; what follows costs little" : "");
-    case EXPLAIN_UNEXPLAINED: {
-        char *const known = known_text(explain);
-        char *const text = sim_format(
-            "no known cause explains it: flows took %s times their ideal time. Known is: %s",
-            SIM_DIGITS(slowdown, 3), known);
-        sim_free(known);
-        return text;
-    }
+    case EXPLAIN_UNEXPLAINED:
+        return text_of_flows(explain, verdict);
     case EXPLAIN_NO_FLOWS:
         break;
     }

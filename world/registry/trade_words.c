@@ -75,6 +75,9 @@ static const trade_word_t rows[] = {
     {"k-max max-threshold", "kmax", NULL},
     {"p-max max-probability", "pmax", NULL},
     {"pcap capture trace", "captures", NULL},
+    {"at port node host interface where nic", "ports", NULL},
+    {"loss drop-rate drop packet-loss plr error-rate", "loss-rate", NULL},
+    {"ber", "bit-error-rate", NULL},
 };
 
 static char alike(char c)

@@ -375,20 +375,21 @@ static sim_err_t take_node_overlay(world_scenario_t *scenario, const world_tree_
     return try_node_values(scenario, &overlay, error);
 }
 
-static sim_err_t check_map(const world_tree_t *map, const char *what, world_error_t *error)
+static sim_err_t check_map(const world_tree_t *map, const char *what, const char *example,
+                           world_error_t *error)
 {
     if (map->is_null || map->kind == WORLD_TREE_MAP) {
         return SIM_OK;
     }
     return world_fail(error, SIM_ERR_INVALID, &map->place,
-                      "%s is %s, expected a mapping from name patterns to values", what,
-                      world_tree_kind_text(map));
+                      "%s is %s, expected a mapping from name patterns to values such as %s", what,
+                      world_tree_kind_text(map), example);
 }
 
 sim_err_t world__take_nodes(world_scenario_t *scenario, const world_tree_t *map,
                             world_error_t *error)
 {
-    sim_err_t result = check_map(map, "nodes", error);
+    sim_err_t result = check_map(map, "nodes", "{\"spine*\": {switch: {buffer: 64MB}}}", error);
     for (size_t i = 0; i < map->count && result == SIM_OK; i++) {
         result = take_node_overlay(scenario, &map->entries[i], error);
     }
@@ -467,7 +468,7 @@ static sim_err_t take_link_overlay(world_scenario_t *scenario, const world_tree_
 sim_err_t world__take_links(world_scenario_t *scenario, const world_tree_t *map,
                             world_error_t *error)
 {
-    sim_err_t result = check_map(map, "links", error);
+    sim_err_t result = check_map(map, "links", "{\"leaf0--spine*\": {rate: 40Gbps}}", error);
     for (size_t i = 0; i < map->count && result == SIM_OK; i++) {
         result = take_link_overlay(scenario, &map->entries[i], error);
     }

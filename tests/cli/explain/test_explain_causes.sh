@@ -168,6 +168,10 @@ healthy no-flows "$far" 'traffic: [{serving: {prefill: 1, decode: 1, requests: 1
     prompt-tokens: 500, output-tokens: 5}}]'
 healthy no-flows 'topology: {star: {hosts: 8, rate: 56Gbps, delay: 500ns}}' \
     'nic: {model: detailed, profile: connectx-3}' 'traffic: [{herd: {server: host0}}]'
+# Acknowledgements that are lost cost nothing, and one application of two is slowed by fair shares.
+healthy fair-shares "$star" 'links: {"switch0--host3": {loss-rate: 0.02, loss-direction: forward}}' \
+    'nic: {ack-interval: 1}' 'traffic: [{flows: {list: [host3 host1 4MB 0us]}},
+    {collective: {kind: all-to-all, ranks: 3, bytes: 96KB}}]'
 # A limit that explain does not know: it says so, and what it knows.
 healthy unexplained "$star" 'traffic: [{flows: {list: [host0 host1 1MB 0us, host2 host3 1MB 0us]}}]' \
     'nic: {congestion-control: swift, swift: {max-window: 1}}'
