@@ -385,11 +385,22 @@ static bool is_of_system(const char *object)
     return found;
 }
 
+// Returns true for the library's other form, which lies in the folder of this one.
+static bool is_of_library(const char *object)
+{
+    Dl_info own;
+    const char *slash = dladdr(&loop_count, &own) != 0 ? strrchr(own.dli_fname, '/') : NULL;
+    const size_t length = slash == NULL ? 0 : (size_t)(slash - own.dli_fname) + 1;
+    return length != 0 && strncmp(object, own.dli_fname, length) == 0 &&
+           strchr(object + length, '/') == NULL;
+}
+
 static int search_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
-    for (unsigned i = 0; i < object->dlpi_phnum && !is_of_system(object->dlpi_name); i++) {
+    const bool searched = !is_of_system(object->dlpi_name) && !is_of_library(object->dlpi_name);
+    for (unsigned i = 0; i < object->dlpi_phnum && searched; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         const uint8_t *begin = (const uint8_t *)(uintptr_t)(object->dlpi_addr + segment->p_vaddr);
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 &&
