@@ -18,9 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FIRST_LOOK_MS 1u // until a silent process is looked at; twice as long each time
-#define LOOK_MS 200u     // maximum time between two looks at a silent process
-#define ASLEEP_MS 2000u  // after which a thread that waits in a system call is given up
+#define FIRST_LOOK_MS 16u // until a silent process is looked at; twice as long each time
+#define LOOK_MS 200u      // maximum time between two looks at a silent process
+#define ASLEEP_MS 2000u   // after which a thread that waits in a system call is given up
 
 // The number of looks at a bell, about as long as two changes of processes take. Credit grows with
 // each exchange in which nobody slept. Without credit, nobody looks for a number of exchanges.
