@@ -4,9 +4,11 @@
 
 #include "nic/detail.h"
 #include "world/attributes.h"
+#include "world/bind.h"
 #include "world/choices.h"
 #include "world/parameters.h"
 #include "world/scenario.h"
+#include "world/tree_paths.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -263,16 +265,99 @@ bool cli_params_is_file(const char *operand)
     return false;
 }
 
+static const sim_attr_t *find_attr(const world_registry_t *registry, const char *path)
+{
+    const sim_attr_table_t **tables = NULL;
+    const size_t count = world_attr_tables(registry, &tables);
+    const sim_attr_t *attr = NULL;
+    for (size_t t = 0; t < count && attr == NULL; t++) {
+        attr = sim_attr_find(tables[t], path);
+    }
+    sim_free((void *)tables);
+    return attr;
+}
+
+// Returns a value, or a list of values, as text; NULL: the tree has none. Free with sim_free.
+static char *tree_text(const world_tree_t *tree)
+{
+    world_error_t error;
+    return tree != NULL ? world_value_text(tree, "", &error) : NULL;
+}
+
+static void print_choices(const world_tree_t *choose, FILE *out)
+{
+    for (size_t i = 0; i < choose->count; i++) {
+        const char *const name = choose->entries[i].key->text;
+        fprintf(out, "%s%s", i == 0 ? "    one of " : ", ",
+                strcmp(name, WORLD_PARAMETERS_ELSE) == 0 ? "another value" : name);
+    }
+    fputc('\n', out);
+}
+
+// Prints a parameter with its value, meaning, accepted values and paths. What the scenario does not
+// say of it is told by the attribute that it sets.
+static void print_parameter(const world_registry_t *registry, const world_tree_t *root,
+                            const world_tree_entry_t *entry, FILE *out)
+{
+    const world_tree_t *const tree = entry->value;
+    const bool map = tree->kind == WORLD_TREE_MAP;
+    const world_tree_t *const paths = map ? world_tree_value(tree, "path") : tree;
+    const world_tree_t *const choose = map ? world_tree_value(tree, "choose") : NULL;
+    const world_tree_t *const first =
+        paths != NULL && paths->kind == WORLD_TREE_LIST ? paths->entries[0].value : paths;
+    char *const path = tree_text(first);
+    char *const name = path != NULL ? world_attribute_of_path(path) : NULL;
+    const sim_attr_t *const attr = name != NULL ? find_attr(registry, name) : NULL;
+    char *value = tree_text(map ? world_tree_value(tree, "default") : NULL);
+    if (value == NULL && path != NULL) {
+        const world_tree_t *const there = world_tree_at_path(root, path);
+        value = there != NULL && there->kind != WORLD_TREE_MAP ? tree_text(there) : NULL;
+    }
+    if (value == NULL && attr != NULL) {
+        value = sim_strdup(default_text(attr));
+    }
+    fprintf(out, "%s%s%s\n", entry->key->text, value != NULL ? " = " : "",
+            value != NULL ? value : "");
+    char *const help = tree_text(map ? world_tree_value(tree, "help") : NULL);
+    if (help != NULL || attr != NULL) {
+        fprintf(out, "    %s\n", help != NULL ? help : attr->help);
+    }
+    if (choose != NULL) {
+        print_choices(choose, out);
+    } else if (attr != NULL) {
+        char *const values = values_text(registry, attr);
+        fprintf(out, "    %s\n", values);
+        sim_free(values);
+    }
+    char *const all = tree_text(paths);
+    if (all != NULL) {
+        fprintf(out, "    sets %s\n", all);
+    }
+    sim_free(all);
+    sim_free(help);
+    sim_free(value);
+    sim_free(name);
+    sim_free(path);
+}
+
 sim_err_t cli_params_scenario(const world_registry_t *registry, const char *file, FILE *out,
                               world_error_t *error)
 {
     world_scenario_t *scenario = NULL;
     const sim_err_t result = world_scenario_load(registry, file, NULL, 0, &scenario, error);
-    if (result == SIM_OK && world_parameters_describe(scenario->root, out) == 0) {
+    if (result != SIM_OK) {
+        return result;
+    }
+    const world_tree_t *const map = world__parameters_section(scenario->root);
+    if (map == NULL || map->count == 0) {
         fprintf(out, "%s has no section `parameters`\n", file);
     }
+    for (size_t i = 0; map != NULL && i < map->count; i++) {
+        fputs(i > 0 ? "\n" : "", out);
+        print_parameter(registry, scenario->root, &map->entries[i], out);
+    }
     world_scenario_destroy(scenario);
-    return result;
+    return SIM_OK;
 }
 
 // -- the page

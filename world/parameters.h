@@ -40,8 +40,6 @@ SIM_MUST_CHECK sim_err_t world_parameters_replace(world_document_t *document, wo
 // Prints the value of each parameter of the long form, and what could be chosen.
 void world_parameters_print(const world_tree_t *root, FILE *stream);
 
-// Prints each parameter with its value, choices, paths and help. Returns how many there are.
-size_t world_parameters_describe(const world_tree_t *root, FILE *stream);
 // Returns the parameters as a list of objects: name, and where they are given default, choices,
 // paths and help. The caller owns it.
 json_t *world_parameters_json(const world_tree_t *root);

@@ -121,8 +121,8 @@ for line in "gpus: 16" "racks: 4" "network: rail (or flat)" "cc: dcqcn (or none,
     grep -q " $line\$" "$scratch/check" || fail "check does not print '$line'"
 done
 "$ROCESIM" params "$scratch/a.yaml" >"$scratch/check" || fail "params refuses it"
-for line in "gpus = 8" "    number of GPUs" "racks = 2" "mtu" "    sets nic.mtu" "network = rail" \
-    "    one of rail, flat"; do
+for line in "gpus = 8" "    number of GPUs" "racks = 2" "mtu = 2048" "    path MTU: .*" "    sets nic.mtu" \
+    "network = rail" "    one of rail, flat"; do
     grep -qx "$line" "$scratch/check" || fail "params does not print '$line': $(cat "$scratch/check")"
 done
 run --set gpsu=16 && fail "a misspelt parameter was accepted"

@@ -9,6 +9,7 @@
 #include "kernel/parse.h"
 #include "world/parameters.h"
 #include "world/scenario.h"
+#include "world/tree_paths.h"
 #include "world/values/values.h"
 
 #include <string.h>
@@ -161,6 +162,42 @@ static sim_err_t apply(world_document_t *document, world_tree_t *root, const pat
         map = *slot;
     }
     return SIM_OK;
+}
+
+const world_tree_t *world_tree_at_path(const world_tree_t *root, const char *text)
+{
+    path_t path;
+    const world_tree_t *tree = parse_path(text, strlen(text), &path) ? root : NULL;
+    for (size_t i = 0; i < path.count && tree != NULL; i++) {
+        const part_t *const part = &path.parts[i];
+        tree = tree->kind == WORLD_TREE_MAP ? world_tree_value(tree, part->key) : NULL;
+        if (tree != NULL && part->indexed) {
+            const bool there = tree->kind == WORLD_TREE_LIST && part->index < tree->count;
+            tree = there ? tree->entries[part->index].value : NULL;
+        }
+    }
+    path_fini(&path);
+    return tree;
+}
+
+char *world_attribute_of_path(const char *text)
+{
+    path_t path;
+    char *name = parse_path(text, strlen(text), &path) ? sim_strdup("") : NULL;
+    const char *const first = name != NULL ? path.parts[0].key : "";
+    const bool node = strcmp(first, "nodes") == 0;
+    const bool link = strcmp(first, "links") == 0;
+    for (size_t i = node || link ? 2 : 0; i < path.count && name != NULL; i++) {
+        char *const longer = sim_format("%s%s%s",
+                                        *name != '\0' ? name
+                                        : link        ? "link"
+                                                      : "",
+                                        *name != '\0' || link ? "." : "", path.parts[i].key);
+        sim_free(name);
+        name = longer;
+    }
+    path_fini(&path);
+    return name;
 }
 
 static sim_err_t apply_text(world_document_t *document, world_tree_t *root, const char *text,

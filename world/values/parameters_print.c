@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/values/parameters_print.c - prints the section `parameters` for people: `rocesim check`
-// shows what was chosen, `rocesim params FILE.yaml` explains every parameter.
+// world/values/parameters_print.c - prints the section `parameters`: what was chosen, for people,
+// and all of it as JSON.
 #include "world/bind.h"
 #include "world/parameters.h"
 
@@ -49,48 +49,6 @@ void world_parameters_print(const world_tree_t *root, FILE *stream)
         fprintf(stream, "\n");
         sim_free(text);
     }
-}
-
-// Prints a line for a value, or a list of values, below a parameter's name.
-static void describe_line(const char *label, const world_tree_t *tree, FILE *stream)
-{
-    world_error_t error;
-    char *const text = tree != NULL ? world_value_text(tree, "", &error) : NULL;
-    if (text != NULL) {
-        fprintf(stream, "    %s%s\n", label, text);
-    }
-    sim_free(text);
-}
-
-static void describe_one(const char *name, const world_tree_t *tree, FILE *stream)
-{
-    const bool map = tree->kind == WORLD_TREE_MAP;
-    const world_tree_t *const value = map ? world_tree_value(tree, "default") : NULL;
-    const world_tree_t *const choose = map ? world_tree_value(tree, "choose") : NULL;
-    world_error_t error;
-    char *const text = value != NULL ? world_value_text(value, name, &error) : NULL;
-    fprintf(stream, "%s%s%s\n", name, text != NULL ? " = " : "", text != NULL ? text : "");
-    sim_free(text);
-    if (map) {
-        describe_line("", world_tree_value(tree, "help"), stream);
-    }
-    for (size_t i = 0; choose != NULL && i < choose->count; i++) {
-        fprintf(stream, "%s%s", i == 0 ? "    one of " : ", ",
-                shown_name(choose->entries[i].key->text));
-    }
-    fprintf(stream, "%s", choose != NULL ? "\n" : "");
-    describe_line("sets ", map ? world_tree_value(tree, "path") : tree, stream);
-}
-
-size_t world_parameters_describe(const world_tree_t *root, FILE *stream)
-{
-    const world_tree_t *const map = world__parameters_section(root);
-    const size_t count = map != NULL ? map->count : 0;
-    for (size_t i = 0; i < count; i++) {
-        fprintf(stream, "%s", i > 0 ? "\n" : "");
-        describe_one(map->entries[i].key->text, map->entries[i].value, stream);
-    }
-    return count;
 }
 
 static void put_text(json_t *object, const char *key, const world_tree_t *tree)
