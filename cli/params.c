@@ -294,47 +294,54 @@ static void print_choices(const world_tree_t *choose, FILE *out)
     fputc('\n', out);
 }
 
+// Returns the value of a parameter: its default, what stands at its path, or the default of the
+// attribute there. NULL: it has none. Free with sim_free.
+static char *parameter_value(const world_tree_t *root, const world_tree_t *own, const char *path,
+                             const sim_attr_t *attr)
+{
+    char *const text = tree_text(own);
+    if (text != NULL || path == NULL) {
+        return text;
+    }
+    const world_tree_t *const there = world_tree_at_path(root, path);
+    char *const placed = there != NULL && there->kind != WORLD_TREE_MAP ? tree_text(there) : NULL;
+    return placed != NULL || attr == NULL ? placed : sim_strdup(default_text(attr));
+}
+
+// Prints a line below a parameter's name, and frees its text; nothing if that is NULL.
+static void print_line(const char *label, char *text, FILE *out)
+{
+    if (text != NULL) {
+        fprintf(out, "    %s%s\n", label, text);
+    }
+    sim_free(text);
+}
+
 // Prints a parameter with its value, meaning, accepted values and paths. What the scenario does not
 // say of it is told by the attribute that it sets.
 static void print_parameter(const world_registry_t *registry, const world_tree_t *root,
                             const world_tree_entry_t *entry, FILE *out)
 {
     const world_tree_t *const tree = entry->value;
-    const bool map = tree->kind == WORLD_TREE_MAP;
-    const world_tree_t *const paths = map ? world_tree_value(tree, "path") : tree;
-    const world_tree_t *const choose = map ? world_tree_value(tree, "choose") : NULL;
-    const world_tree_t *const first =
-        paths != NULL && paths->kind == WORLD_TREE_LIST ? paths->entries[0].value : paths;
-    char *const path = tree_text(first);
+    const world_tree_t *const map = tree->kind == WORLD_TREE_MAP ? tree : NULL;
+    const world_tree_t *const paths = map != NULL ? world_tree_value(map, "path") : tree;
+    const world_tree_t *const choose = map != NULL ? world_tree_value(map, "choose") : NULL;
+    const bool several = paths != NULL && paths->kind == WORLD_TREE_LIST && paths->count > 0;
+    char *const path = tree_text(several ? paths->entries[0].value : paths);
     char *const name = path != NULL ? world_attribute_of_path(path) : NULL;
     const sim_attr_t *const attr = name != NULL ? find_attr(registry, name) : NULL;
-    char *value = tree_text(map ? world_tree_value(tree, "default") : NULL);
-    if (value == NULL && path != NULL) {
-        const world_tree_t *const there = world_tree_at_path(root, path);
-        value = there != NULL && there->kind != WORLD_TREE_MAP ? tree_text(there) : NULL;
-    }
-    if (value == NULL && attr != NULL) {
-        value = sim_strdup(default_text(attr));
-    }
+    const world_tree_t *const own = map != NULL ? world_tree_value(map, "default") : NULL;
+    char *const value = parameter_value(root, own, path, attr);
     fprintf(out, "%s%s%s\n", entry->key->text, value != NULL ? " = " : "",
             value != NULL ? value : "");
-    char *const help = tree_text(map ? world_tree_value(tree, "help") : NULL);
-    if (help != NULL || attr != NULL) {
-        fprintf(out, "    %s\n", help != NULL ? help : attr->help);
-    }
+    char *const help = tree_text(map != NULL ? world_tree_value(map, "help") : NULL);
+    print_line("", help != NULL || attr == NULL ? help : sim_strdup(attr->help), out);
     if (choose != NULL) {
         print_choices(choose, out);
     } else if (attr != NULL) {
-        char *const values = values_text(registry, attr);
-        fprintf(out, "    %s\n", values);
-        sim_free(values);
+        print_line("", values_text(registry, attr), out);
     }
-    char *const all = tree_text(paths);
-    if (all != NULL) {
-        fprintf(out, "    sets %s\n", all);
-    }
-    sim_free(all);
-    sim_free(help);
+    print_line("sets ", tree_text(paths), out);
     sim_free(value);
     sim_free(name);
     sim_free(path);

@@ -571,39 +571,66 @@ static bool is_by_chance(const explain_t *explain, const explain_finding_t *find
     return !paused_or_lost && (few || (finding->kind == EXPLAIN_BUSY_SENDER && near));
 }
 
-// Returns whether a finding is sharing that any busy network has: it costs little of the time of
-// all flows or is balanced, and nothing was stopped or lost for it. Waits that nothing explains are
-// minor if they cost little, and losses if no flow sent anything again for them.
+// When a kind of cause is minor. The kinds that are not in the table never are.
+typedef enum weight {
+    ALWAYS_TELLS,
+    IF_LITTLE,     // it costs little of the time of all flows
+    SHARING,       // any busy network shares links
+    NOTHING_AGAIN, // no flow sent anything again for it
+} weight_t;
+
+static const weight_t weights[] = {
+    [EXPLAIN_RETRANSMISSION] = IF_LITTLE,
+    [EXPLAIN_SLOW_HOST] = IF_LITTLE,
+    [EXPLAIN_RATE_RECOVERY] = IF_LITTLE,
+    [EXPLAIN_REORDERING] = IF_LITTLE,
+    [EXPLAIN_SHORT_TIMEOUT] = IF_LITTLE,
+    [EXPLAIN_ECN_THRESHOLDS] = IF_LITTLE,
+    [EXPLAIN_ECN_OUT_OF_REACH] = IF_LITTLE,
+    [EXPLAIN_NO_CNPS] = IF_LITTLE,
+    [EXPLAIN_NO_REACTION] = IF_LITTLE,
+    [EXPLAIN_INCAST] = SHARING,
+    [EXPLAIN_COLLISION] = SHARING,
+    [EXPLAIN_OVERSUBSCRIBED] = SHARING,
+    [EXPLAIN_BURST] = SHARING,
+    [EXPLAIN_BUSY_SENDER] = SHARING,
+    [EXPLAIN_CORRUPTING_LINK] = NOTHING_AGAIN,
+    [EXPLAIN_LOSSY_LINKS] = NOTHING_AGAIN,
+};
+
+// Returns whether the sharing of a port costs little of the time of all flows or is balanced, and
+// nothing was stopped or lost for it.
+static bool is_minor_sharing(const explain_t *explain, const explain_finding_t *finding)
+{
+    const bool known = finding->port != EXPLAIN_NONE;
+    const bool drops = known && drops_at(&explain->ports[finding->port]);
+    if (explain->flow_count == 0) {
+        return finding->score_ps < MINOR_SHARE * (double)explain->end_ps && !drops;
+    }
+    if (!known) {
+        return false;
+    }
+    const bool little = finding->score_ps < MINOR_SHARE * explain->flows_ps;
+    const bool of_host = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_BUSY_SENDER;
+    return is_by_chance(explain, finding) ||
+           (finding->root_count == 0 && !drops &&
+            (little || (of_host && is_balanced(explain, finding->port))));
+}
+
 static bool is_minor(const explain_t *explain, const explain_finding_t *finding)
 {
-    const bool little = finding->score_ps < MINOR_SHARE * explain->flows_ps;
-    if (finding->spread) {
-        return true;
+    const size_t kind = (size_t)finding->kind;
+    switch (kind < SIM_COUNT_OF(weights) ? weights[kind] : ALWAYS_TELLS) {
+    case ALWAYS_TELLS:
+        break;
+    case IF_LITTLE:
+        return finding->spread || finding->score_ps < MINOR_SHARE * explain->flows_ps;
+    case SHARING:
+        return finding->spread || is_minor_sharing(explain, finding);
+    case NOTHING_AGAIN:
+        return finding->spread || (explain->flow_count > 0 && finding->flow_count == 0);
     }
-    if (finding->kind == EXPLAIN_RETRANSMISSION || finding->kind == EXPLAIN_SLOW_HOST ||
-        finding->kind == EXPLAIN_RATE_RECOVERY || finding->kind == EXPLAIN_REORDERING ||
-        finding->kind == EXPLAIN_SHORT_TIMEOUT || finding->kind == EXPLAIN_ECN_THRESHOLDS ||
-        finding->kind == EXPLAIN_ECN_OUT_OF_REACH || finding->kind == EXPLAIN_NO_CNPS ||
-        finding->kind == EXPLAIN_NO_REACTION) {
-        return little;
-    }
-    if (finding->kind == EXPLAIN_CORRUPTING_LINK || finding->kind == EXPLAIN_LOSSY_LINKS) {
-        return explain->flow_count > 0 && finding->flow_count == 0;
-    }
-    const bool sharing = finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_COLLISION ||
-                         finding->kind == EXPLAIN_OVERSUBSCRIBED ||
-                         finding->kind == EXPLAIN_BURST || finding->kind == EXPLAIN_BUSY_SENDER;
-    if (sharing && explain->flow_count == 0) {
-        return finding->score_ps < MINOR_SHARE * (double)explain->end_ps &&
-               (finding->port == EXPLAIN_NONE || !drops_at(&explain->ports[finding->port]));
-    }
-    if (sharing && finding->port != EXPLAIN_NONE && is_by_chance(explain, finding)) {
-        return true;
-    }
-    return sharing && finding->port != EXPLAIN_NONE && finding->root_count == 0 &&
-           !drops_at(&explain->ports[finding->port]) &&
-           (little || ((finding->kind == EXPLAIN_INCAST || finding->kind == EXPLAIN_BUSY_SENDER) &&
-                       is_balanced(explain, finding->port)));
+    return finding->spread;
 }
 
 static int by_weight(const void *a, const void *b)
