@@ -4,11 +4,10 @@
 // Goal: a frame's arrival is exact to the picosecond at any rate; classes get the shares of their
 // weights; a pause stops a class at the next frame boundary for exactly its quanta; losses have
 // the configured probability.
-// Method: two scripted hosts at one link (tests/net_fixture.h), and net_port_choose on its own.
+// Method: two scripted hosts at one link (tests/net/link_pair.h), and net_port_choose on its own.
 // Expected times are closed forms; statistical bounds are five standard deviations wide.
 // Not pinned: which frames are lost, the order among DWRR classes within a round.
 #include "net/link_state.h"
-#include "net/port_metrics.h"
 #include "net/port_pause.h"
 #include "net/port_queue.h"
 
@@ -16,40 +15,13 @@
 
 #include "tests/check_main.h"
 #include "tests/drop_next.h"
-#include "tests/net_fixture.h"
+#include "tests/net/link_pair.h"
 
 #include <string.h>
-
-#define DELAY_PS UINT64_C(1000003)
 
 enum { OVERHEAD = 24, GAP = 12 }; // bytes: preamble 8, FCS 4 and gap 12; gap
 
 static const uint64_t rates_gbps[] = {1, 3, 7, 10, 11, 25, 30, 40, 70, 100, 130, 400, 700, 800};
-
-typedef struct pair {
-    fixture_t fixture;
-    fixture_host_t *a;
-    fixture_host_t *b;
-    net_port_t *a_port;
-    net_port_t *b_port;
-} pair_t;
-
-static void pair_create(pair_t *pair, uint64_t seed, const net_link_config_t *link)
-{
-    const fixture_options_t options = {.seed = seed, .net = fixture_net_config()};
-    fixture_create(&pair->fixture, &options);
-    pair->a = fixture_host(&pair->fixture, "a");
-    pair->b = fixture_host(&pair->fixture, "b");
-    net_link_add(pair->fixture.net, &pair->a->node, &pair->b->node, link);
-    pair->b->keep = true;
-}
-
-static void pair_build(pair_t *pair)
-{
-    fixture_build(&pair->fixture);
-    pair->a_port = &pair->a->node.ports[0];
-    pair->b_port = &pair->b->node.ports[0];
-}
 
 // -- time
 
@@ -680,124 +652,6 @@ START_TEST(link_down_forgets_pause)
 }
 END_TEST
 
-// -- observers
-
-typedef struct heard {
-    uint64_t by_point[10];
-    sim_time_t last_ps;
-} heard_t;
-
-static void hear(const net_trace_t *trace, void *ctx)
-{
-    heard_t *const heard = ctx;
-    heard->by_point[__builtin_ctz((unsigned)trace->point)]++;
-    SIM_CHECK(trace->time_ps >= heard->last_ps);
-    heard->last_ps = trace->time_ps;
-}
-
-START_TEST(listeners_hear_what_they_asked_for)
-{
-    const net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, DELAY_PS);
-    pair_t pair;
-    pair_create(&pair, 1, &link);
-    fixture_flow(pair.a, &(fixture_flow_t){.to = 1, .count = 100, .priority = 3});
-    fixture_pause(pair.b, 3 * SIM_PS_PER_US, 1u << 3, 100);
-    pair_build(&pair);
-    test_drop_next(pair.a_port, 10);
-    heard_t all = {{0}, 0};
-    heard_t some = {{0}, 0};
-    heard_t there = {{0}, 0};
-    net_port_listen(pair.a_port, 0x3ff, hear, &all);
-    net_port_listen(pair.a_port, NET_TRACE_TX | NET_TRACE_DROP, hear, &some);
-    net_port_listen(pair.b_port, NET_TRACE_RX | NET_TRACE_XOFF, hear, &there);
-    fixture_run(&pair.fixture);
-    ck_assert_uint_eq(all.by_point[0], 100);
-    ck_assert_uint_eq(all.by_point[1], 1); // the pause frame
-    ck_assert_uint_eq(all.by_point[2], 100);
-    ck_assert_uint_eq(all.by_point[3], 1);
-    ck_assert_uint_eq(all.by_point[5], 1);
-    ck_assert_uint_eq(all.by_point[6], 1);
-    ck_assert_uint_eq(some.by_point[0], 100);
-    ck_assert_uint_eq(some.by_point[1], 0);
-    ck_assert_uint_eq(some.by_point[3], 1);
-    ck_assert_uint_eq(there.by_point[1], 99);
-    ck_assert_uint_eq(there.by_point[7], 1);
-    fixture_destroy(&pair.fixture);
-}
-END_TEST
-
-typedef struct letter {
-    char text[2];
-    char *heard[2]; // at a, at b
-} letter_t;
-
-static void write_letter(const net_trace_t *trace, void *ctx)
-{
-    const letter_t *const letter = ctx;
-    strcat(letter->heard[trace->port->node->sim.index], letter->text);
-}
-
-// Ports with the same listeners share a list, up to the first that only one of them has.
-START_TEST(listeners_are_called_in_their_order)
-{
-    const net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, DELAY_PS);
-    pair_t pair;
-    pair_create(&pair, 1, &link);
-    fixture_flow(pair.a, &(fixture_flow_t){.to = 1, .count = 2});
-    fixture_flow(pair.b, &(fixture_flow_t){.to = 0, .count = 2});
-    pair_build(&pair);
-    char at_a[32] = "";
-    char at_b[32] = "";
-    letter_t letters[6];
-    for (size_t i = 0; i < SIM_COUNT_OF(letters); i++) {
-        letters[i] = (letter_t){{(char)('u' + i), '\0'}, {at_a, at_b}};
-        if (i != 3) {
-            net_port_listen(pair.a_port, NET_TRACE_TX, write_letter, &letters[i]);
-        }
-        if (i != 1) {
-            net_port_listen(pair.b_port, NET_TRACE_TX, write_letter, &letters[i]);
-        }
-    }
-    fixture_run(&pair.fixture);
-    ck_assert_str_eq(at_a, "uvwyzuvwyz");
-    ck_assert_str_eq(at_b, "uwxyzuwxyz");
-    fixture_destroy(&pair.fixture);
-}
-END_TEST
-
-START_TEST(metrics_read_the_counters)
-{
-    const net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, DELAY_PS);
-    pair_t pair;
-    pair_create(&pair, 1, &link);
-    fixture_flow(pair.a, &(fixture_flow_t){.to = 1, .count = 100, .priority = 3});
-    fixture_flow(pair.a,
-                 &(fixture_flow_t){.to = 1, .count = 50, .priority = 4, .frame_bytes = 500});
-    pair_build(&pair);
-    fixture_run(&pair.fixture);
-    static const struct {
-        const char *name;
-        bool at_b;
-        uint8_t classes;
-        uint64_t value;
-    } cases[] = {
-        {"tx_bytes", false, 0xff, 125000},  {"tx_bytes", false, 1u << 3, 100000},
-        {"tx_packets", false, 1u << 4, 50}, {"rx_packets", true, 0xff, 150},
-        {"rx_bytes", true, 1u << 4, 25000}, {"queue_bytes", false, 0xff, 0},
-        {"discards", false, 0xff, 0},       {"paused", false, 0xff, 0},
-    };
-    for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
-        const net_port_metric_t *const metric = net_port_metric_find(cases[i].name);
-        ck_assert_ptr_nonnull(metric);
-        ck_assert_uint_eq(net_port_metric_read(metric, cases[i].at_b ? pair.b_port : pair.a_port,
-                                               cases[i].classes, sim_end_time_ps(pair.fixture.sim)),
-                          cases[i].value);
-    }
-    ck_assert_ptr_null(net_port_metric_find("colour"));
-    fixture_destroy(&pair.fixture);
-}
-END_TEST
-
 CHECK_MAIN(CHECK_LOOP(frames_back_to_back_do_not_drift, 0, SIM_COUNT_OF(rates_gbps)),
            CHECK_TEST(remainder_ends_with_the_busy_period),
            CHECK_TEST(frame_time_has_preamble_fcs_and_gap), CHECK_TEST(dwrr_shares_follow_weights),
@@ -809,5 +663,4 @@ CHECK_MAIN(CHECK_LOOP(frames_back_to_back_do_not_drift, 0, SIM_COUNT_OF(rates_gb
            CHECK_LOOP(only_a_known_pause_is_released, 0, 4), CHECK_TEST(loss_rate_is_kept),
            CHECK_TEST(bit_errors_hit_long_frames_more), CHECK_TEST(drop_next_drops_exactly_one),
            CHECK_TEST(memory_of_packets_is_counted), CHECK_TEST(link_down_loses_what_is_on_it),
-           CHECK_TEST(link_down_forgets_pause), CHECK_TEST(listeners_hear_what_they_asked_for),
-           CHECK_TEST(listeners_are_called_in_their_order), CHECK_TEST(metrics_read_the_counters))
+           CHECK_TEST(link_down_forgets_pause))
