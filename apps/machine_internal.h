@@ -23,15 +23,9 @@ typedef struct app__span {
 
 // clang-format off
 #define APP__SPAN_ATTRS(prefix, type)                                                              \
-    SIM_ATTR(prefix ".start", TIME, type, span.start_ps,                                           \
-             .default_text = "0s", .min_text = "0s", .max_text = "1000s",                          \
-             .help = "time at which threads begin"),                                               \
-    SIM_ATTR(prefix ".warm-up", TIME, type, span.warm_ps,                                          \
-             .default_text = "50us", .min_text = "0s", .max_text = "1000s",                        \
-             .help = "time after start that is not measured"),                                     \
-    SIM_ATTR(prefix ".measure", TIME, type, span.measure_ps,                                       \
-             .default_text = "100us", .min_text = "1ns", .max_text = "1000s",                      \
-             .help = "time that is measured; then threads stop")
+    SIM_ATTR_ROW(type, TIME, prefix ".start", span.start_ps, "0s", "0s", "1000s", "time at which threads begin"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".warm-up", span.warm_ps, "50us", "0s", "1000s", "time after start that is not measured"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".measure", span.measure_ps, "100us", "1ns", "1000s", "time that is measured; then threads stop")
 // clang-format on
 
 static inline sim_time_t app__span_begin(const app__span_t *span)

@@ -87,6 +87,32 @@ typedef struct sim_attr {
                                                               sizeof(SIM__ATTR_FIELD_##type_)),  \
         __VA_ARGS__                                                                              \
     }
+// The row of a wide table, with one row a line: values stand in the order of columns, and those of a
+// row depend on its type:
+//
+//     #define ATTR(...) SIM_ATTR_ROW(net_switch_config_t, __VA_ARGS__)
+//     ATTR(BYTES, "switch.buffer", buffer_bytes, "32MB", "1KB", "64GB", "packet memory of a switch"),
+//
+// COUNT, BYTES, TIME, RATE, RATIO: default, smallest, largest (NULL: no limit) and help.
+// ENUM: default, choices and help. All others: default and help. Rarer members follow by name.
+#define SIM_ATTR_ROW(config_, type_, path_, member_, ...) \
+    SIM_ATTR(path_, type_, config_, member_, SIM__ATTR_COLUMNS_##type_(__VA_ARGS__, ))
+#define SIM__ATTR_IN_RANGE(default_, min_, max_, help_, ...) \
+    .default_text = default_, .min_text = min_, .max_text = max_, .help = help_, __VA_ARGS__
+#define SIM__ATTR_PLAIN(default_, help_, ...) .default_text = default_, .help = help_, __VA_ARGS__
+#define SIM__ATTR_COLUMNS_COUNT SIM__ATTR_IN_RANGE
+#define SIM__ATTR_COLUMNS_BYTES SIM__ATTR_IN_RANGE
+#define SIM__ATTR_COLUMNS_TIME SIM__ATTR_IN_RANGE
+#define SIM__ATTR_COLUMNS_RATE SIM__ATTR_IN_RANGE
+#define SIM__ATTR_COLUMNS_RATIO SIM__ATTR_IN_RANGE
+#define SIM__ATTR_COLUMNS_ENUM(default_, choices_, help_, ...) \
+    .default_text = default_, .choices = choices_, .help = help_, __VA_ARGS__
+#define SIM__ATTR_COLUMNS_BOOL SIM__ATTR_PLAIN
+#define SIM__ATTR_COLUMNS_STRING SIM__ATTR_PLAIN
+#define SIM__ATTR_COLUMNS_PRIORITIES SIM__ATTR_PLAIN
+#define SIM__ATTR_COLUMNS_WEIGHTS SIM__ATTR_PLAIN
+#define SIM__ATTR_COLUMNS_NAME SIM__ATTR_PLAIN
+#define SIM__ATTR_COLUMNS_PROFILES SIM__ATTR_PLAIN
 // 0; does not compile where the condition is false.
 #define SIM__ATTR_FITS(condition) (0 * sizeof(char[(condition) ? 1 : -1]))
 // The type of the field behind each type of attribute.

@@ -20,17 +20,11 @@ typedef struct all_to_all_config {
 } all_to_all_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(all_to_all_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".hosts", STRING, all_to_all_config_t, hosts,
-             .default_text = "*",
-             .help = "hosts that take part, at least two"),
-    SIM_ATTR(PREFIX ".bytes", BYTES, all_to_all_config_t, bytes,
-             .default_text = "64KB", .min_text = "1", .max_text = "1TB",
-             .help = "size of each message, one message per pair of hosts"),
-    SIM_ATTR(PREFIX ".start", TIME, all_to_all_config_t, start_ps,
-             .not_above = PREFIX ".stop",
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
-             .help = "time at which all transfers start"),
+    ATTR(STRING, "hosts", hosts, "*", "hosts that take part, at least two"),
+    ATTR(BYTES, "bytes", bytes, "64KB", "1", "1TB", "size of each message, one message per pair of hosts"),
+    ATTR(TIME, "start", start_ps, "0s", "0s", "10000s", "time at which all transfers start", .not_above = PREFIX ".stop"),
     APP__STOP_ATTR(PREFIX, all_to_all_config_t, stop_ps),
     APP__QPS_ATTR(PREFIX, all_to_all_config_t, qps),
     APP__SHAPE_ATTRS(PREFIX, all_to_all_config_t, shape),

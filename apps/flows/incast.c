@@ -31,41 +31,18 @@ typedef struct incast_config {
 } incast_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(incast_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".to", STRING, incast_config_t, to,
-             .default_text = "host0",
-             .help = "host that receives; if a pattern matches several, bursts take turns"),
-    SIM_ATTR(PREFIX ".from", STRING, incast_config_t, from,
-             .default_text = "*",
-             .help = "hosts that the senders are drawn from"),
-    SIM_ATTR(PREFIX ".senders", COUNT, incast_config_t, senders,
-             .default_text = "auto", .min_text = "1", .max_text = "16000000", .auto_ok = true,
-             .help = "number of senders of each burst; auto: all hosts of `from` except the "
-                     "target"),
-    SIM_ATTR(PREFIX ".bytes", BYTES, incast_config_t, bytes,
-             .default_text = "64KB", .min_text = "1", .max_text = "1TB",
-             .help = "size of each message"),
-    SIM_ATTR(PREFIX ".start", TIME, incast_config_t, start_ps,
-             .not_above = PREFIX ".stop",
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
-             .help = "time of the first burst"),
-    SIM_ATTR(PREFIX ".every", TIME, incast_config_t, every_ps,
-             .default_text = "never", .min_text = "1ns",
-             .help = "time between the starts of two bursts; never: there is one burst"),
-    SIM_ATTR(PREFIX ".stop", TIME, incast_config_t, stop_ps,
-             .default_text = "auto", .min_text = "0s", .auto_ok = true,
-             .help = "time from which no burst starts; auto: the end of the run"),
-    SIM_ATTR(PREFIX ".fixed", BOOL, incast_config_t, fixed,
-             .default_text = "off",
-             .help = "on: all bursts have the same senders; off: each burst draws its senders"),
-    SIM_ATTR(PREFIX ".random-target", BOOL, incast_config_t, random_target,
-             .default_text = "off",
-             .help = "on: each burst draws its target from `to`; off: bursts take the targets in "
-                     "turn"),
-    SIM_ATTR(PREFIX ".random-gaps", BOOL, incast_config_t, random_gaps,
-             .default_text = "off",
-             .help = "on: times before and between bursts are random, exponential with mean "
-                     "`every`; off: they are `every`"),
+    ATTR(STRING, "to", to, "host0", "host that receives; if a pattern matches several, bursts take turns"),
+    ATTR(STRING, "from", from, "*", "hosts that the senders are drawn from"),
+    ATTR(COUNT, "senders", senders, "auto", "1", "16000000", "number of senders of each burst; auto: all hosts of `from` except the target", .auto_ok = true),
+    ATTR(BYTES, "bytes", bytes, "64KB", "1", "1TB", "size of each message"),
+    ATTR(TIME, "start", start_ps, "0s", "0s", "10000s", "time of the first burst", .not_above = PREFIX ".stop"),
+    ATTR(TIME, "every", every_ps, "never", "1ns", NULL, "time between the starts of two bursts; never: there is one burst"),
+    ATTR(TIME, "stop", stop_ps, "auto", "0s", NULL, "time from which no burst starts; auto: the end of the run", .auto_ok = true),
+    ATTR(BOOL, "fixed", fixed, "off", "on: all bursts have the same senders; off: each burst draws its senders"),
+    ATTR(BOOL, "random-target", random_target, "off", "on: each burst draws its target from `to`; off: bursts take the targets in turn"),
+    ATTR(BOOL, "random-gaps", random_gaps, "off", "on: times before and between bursts are random, exponential with mean `every`; off: they are `every`"),
     APP__QPS_ATTR(PREFIX, incast_config_t, qps),
     APP__SHAPE_ATTRS(PREFIX, incast_config_t, shape),
 };

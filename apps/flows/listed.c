@@ -38,27 +38,13 @@ typedef struct flows_config {
 } flows_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(flows_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".file", STRING, flows_config_t, file,
-             .default_text = "",
-             .help = "file of transfers, one row each: source destination bytes start "
-                     "[priority]"),
-    SIM_ATTR(PREFIX ".list", STRING, flows_config_t, list,
-             .default_text = "",
-             .help = "transfers in the scenario itself: rows as in a file, or [row, row]"),
-    SIM_ATTR(PREFIX ".format", ENUM, flows_config_t, format,
-             .default_text = "auto", .choices = "auto|rows|hpcc|htsim",
-             .help = "format of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; "
-                     "htsim: .cm; auto: decided from the first words of the file"),
-    SIM_ATTR(PREFIX ".qps", COUNT, flows_config_t, qps,
-             .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,
-             .help = "number of queue pairs per row; the row's bytes are cut into that many "
-                     "transfers, each with its own QP and path; auto: one, and the report has no "
-                     "part about rows"),
-    SIM_ATTR(PREFIX ".triggers", ENUM, flows_config_t, triggers,
-             .default_text = "acknowledged", .choices = "data|acknowledged",
-             .help = "moment at which a send_done_trigger acts that belongs to the receiver's host: "
-                     "when its data are there, or when the sender would know, as in htsim"),
+    ATTR(STRING, "file", file, "", "file of transfers, one row each: source destination bytes start [priority]"),
+    ATTR(STRING, "list", list, "", "transfers in the scenario itself: rows as in a file, or [row, row]"),
+    ATTR(ENUM, "format", format, "auto", "auto|rows|hpcc|htsim", "format of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; htsim: .cm; auto: decided from the first words of the file"),
+    ATTR(COUNT, "qps", qps, "auto", "1", "1024", "number of queue pairs per row; the row's bytes are cut into that many transfers, each with its own QP and path; auto: one, and the report has no part about rows", .auto_ok = true),
+    ATTR(ENUM, "triggers", triggers, "acknowledged", "data|acknowledged", "moment at which a send_done_trigger acts that belongs to the receiver's host: when its data are there, or when the sender would know, as in htsim"),
     APP__STOP_ATTR(PREFIX, flows_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, flows_config_t, shape),
 };

@@ -20,21 +20,12 @@ typedef struct permutation_config {
 } permutation_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(permutation_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".hosts", STRING, permutation_config_t, hosts,
-             .default_text = "*",
-             .help = "hosts that take part, at least two"),
-    SIM_ATTR(PREFIX ".bytes", BYTES, permutation_config_t, bytes,
-             .default_text = "1MB", .min_text = "1", .max_text = "1TB",
-             .help = "size of each message"),
-    SIM_ATTR(PREFIX ".start", TIME, permutation_config_t, start_ps,
-             .not_above = PREFIX ".stop",
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
-             .help = "time at which all transfers start"),
-    SIM_ATTR(PREFIX ".stride", COUNT, permutation_config_t, stride,
-             .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,
-             .help = "number of places in the list of hosts from a sender to its receiver; auto: "
-                     "receivers are drawn at random"),
+    ATTR(STRING, "hosts", hosts, "*", "hosts that take part, at least two"),
+    ATTR(BYTES, "bytes", bytes, "1MB", "1", "1TB", "size of each message"),
+    ATTR(TIME, "start", start_ps, "0s", "0s", "10000s", "time at which all transfers start", .not_above = PREFIX ".stop"),
+    ATTR(COUNT, "stride", stride, "auto", "1", "100000000", "number of places in the list of hosts from a sender to its receiver; auto: receivers are drawn at random", .auto_ok = true),
     APP__STOP_ATTR(PREFIX, permutation_config_t, stop_ps),
     APP__QPS_ATTR(PREFIX, permutation_config_t, qps),
     APP__SHAPE_ATTRS(PREFIX, permutation_config_t, shape),

@@ -29,30 +29,15 @@ typedef struct poisson_config {
 } poisson_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(poisson_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".from", STRING, poisson_config_t, from,
-             .default_text = "*",
-             .help = "hosts at which flows start"),
-    SIM_ATTR(PREFIX ".to", STRING, poisson_config_t, to,
-             .default_text = "*",
-             .help = "hosts that flows go to, drawn uniformly among those other than the "
-                     "source"),
-    SIM_ATTR(PREFIX ".sizes", STRING, poisson_config_t, sizes,
-             .default_text = "websearch",
-             .help = "distribution of message sizes: the name of a built-in one, or a file"),
-    SIM_ATTR(PREFIX ".load", RATIO, poisson_config_t, load,
-             .default_text = "0.5", .min_text = "0.000001", .max_text = "100",
-             .help = "payload offered at each source, as a share of its link's rate"),
-    SIM_ATTR(PREFIX ".start", TIME, poisson_config_t, start_ps,
-             .not_above = PREFIX ".stop",
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
-             .help = "time from which flows arrive"),
-    SIM_ATTR(PREFIX ".stop", TIME, poisson_config_t, stop_ps,
-             .default_text = "auto", .min_text = "0s", .auto_ok = true,
-             .help = "time from which no flow arrives; auto: the end of the run"),
-    SIM_ATTR(PREFIX ".max-flows", COUNT, poisson_config_t, max_flows,
-             .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,
-             .help = "number of flows after which arrivals end; auto: no limit"),
+    ATTR(STRING, "from", from, "*", "hosts at which flows start"),
+    ATTR(STRING, "to", to, "*", "hosts that flows go to, drawn uniformly among those other than the source"),
+    ATTR(STRING, "sizes", sizes, "websearch", "distribution of message sizes: the name of a built-in one, or a file"),
+    ATTR(RATIO, "load", load, "0.5", "0.000001", "100", "payload offered at each source, as a share of its link's rate"),
+    ATTR(TIME, "start", start_ps, "0s", "0s", "10000s", "time from which flows arrive", .not_above = PREFIX ".stop"),
+    ATTR(TIME, "stop", stop_ps, "auto", "0s", NULL, "time from which no flow arrives; auto: the end of the run", .auto_ok = true),
+    ATTR(COUNT, "max-flows", max_flows, "auto", "1", "100000000", "number of flows after which arrivals end; auto: no limit", .auto_ok = true),
     APP__SHAPE_ATTRS(PREFIX, poisson_config_t, shape),
 };
 // clang-format on

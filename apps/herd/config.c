@@ -10,223 +10,64 @@
 #define VALUE_BYTES_MIN 4u // a value identifies itself by a stamp
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(app__herd_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".server", STRING, app__herd_config_t, server,
-             .default_text = "host0",
-             .help = "machines of the servers; several servers share the keys by their hash"),
-    SIM_ATTR(PREFIX ".clients-on", STRING, app__herd_config_t, clients_on,
-             .default_text = "host[1-*]",
-             .help = "machines of the clients, on which their threads are spread"),
-    SIM_ATTR(PREFIX ".preset", ENUM, app__herd_config_t, preset,
-             .default_text = "guide", .choices = "guide|public-code|sigcomm-2014",
-             .help = "source of the values that are left at auto; guide: settings chosen for "
-                     "this model; public-code: the published benchmark; sigcomm-2014: HERD's "
-                     "paper"),
-    SIM_ATTR(PREFIX ".system", ENUM, app__herd_config_t, system,
-             .default_text = "herd", .choices = "herd|pilaf|farm|farm-var|echo",
-             .help = "herd: calls; pilaf: two or more READs for a GET, PUTs by SEND; farm: "
-                     "one large READ, farm-var: two READs, PUTs by WRITE; echo: calls with "
-                     "`value` bytes and no store"),
-    SIM_ATTR(PREFIX ".service", ENUM, app__herd_config_t, service,
-             .default_text = "mica", .choices = "mica|model",
-             .help = "mica: a store that holds data; model: only the time that a store takes, "
-                     "set by model.*"),
-    SIM_ATTR(PREFIX ".request", ENUM, app__herd_config_t, request,
-             .default_text = "auto", .choices = "auto|write-uc|write-rc|send|send-rc",
-             .help = "transport of requests; send: datagrams; send-rc: over the connection, "
-                     "with one worker per client; auto: that of the system, for herd write-uc"),
-    SIM_ATTR(PREFIX ".answer", ENUM, app__herd_config_t, answer,
-             .default_text = "auto", .choices = "auto|write-uc|write-rc|send|send-rc",
-             .help = "transport of answers; send: datagrams; send-rc: over the connection; "
-                     "auto: that of the system, for herd send"),
-    SIM_ATTR(PREFIX ".workers", COUNT, app__herd_config_t, workers,
-             .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,
-             .help = "number of threads that answer on a server, each on its own core; auto: the "
-                     "preset's (12, 12, 6)"),
-    SIM_ATTR(PREFIX ".clients", COUNT, app__herd_config_t, clients,
-             .default_text = "auto", .min_text = "1", .max_text = "4096", .auto_ok = true,
-             .help = "number of threads that send requests, spread over their machines; auto: the "
-                     "preset's (70, 70, 51)"),
-    SIM_ATTR(PREFIX ".window", COUNT, app__herd_config_t, window,
-             .default_text = "auto", .min_text = "1", .max_text = "256", .auto_ok = true,
-             .help = "number of slots of a client at each worker, and of requests between two "
-                     "looks at its answers; auto: the preset's (32, 32, 4)"),
-    SIM_ATTR(PREFIX ".window-per", ENUM, app__herd_config_t, window_per,
-             .default_text = "auto", .choices = "auto|worker|client",
-             .help = "scope of the window; worker: requests in flight at each worker; client: "
-                     "at all workers together; auto: the preset's (worker, client, client)"),
-    SIM_ATTR(PREFIX ".gate", ENUM, app__herd_config_t, gate,
-             .default_text = "auto", .choices = "auto|strict|ring|all|each",
-             .help = "when a client takes answers; strict: only after each window of sends, a "
-                     "window at most per look, until the next window's slots are free; ring: "
-                     "there without waiting, and whenever a full ring stops the client; all: "
-                     "waits for all answers of a window; each: whenever the window is full; "
-                     "auto: the preset's (strict, all, each)"),
-    SIM_ATTR(PREFIX ".postlist", COUNT, app__herd_config_t, postlist,
-             .default_text = "auto", .min_text = "1", .max_text = "128", .auto_ok = true,
-             .help = "maximum number of requests that a worker takes at a time and answers "
-                     "together; auto: the preset's (32, 32, 1)"),
-    SIM_ATTR(PREFIX ".batch", BOOL, app__herd_config_t, list,
-             .default_text = "on",
-             .help = "on: answers are posted with one Doorbell per port; off: each WQE is written "
-                     "into the NIC"),
-    SIM_ATTR(PREFIX ".ports", COUNT, app__herd_config_t, ports,
-             .default_text = "auto", .min_text = "1", .max_text = "4", .auto_ok = true,
-             .help = "number of ports of the server's card that clients are spread over, with "
-                     "queue pairs of their own; auto: the preset's (2, 2, 1)"),
-    SIM_ATTR(PREFIX ".qps-per-port", COUNT, app__herd_config_t, qps_per_port,
-             .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "number of UD queue pairs of a worker on each port (NUM_UD_QPS), used in "
-                     "turn"),
-    SIM_ATTR(PREFIX ".unsignaled", COUNT, app__herd_config_t, unsignaled,
-             .default_text = "64", .min_text = "1", .max_text = "64",
-             .help = "number of requests of a client, or of answers of a queue pair, per "
-                     "completion (UNSIG_BATCH)"),
-    SIM_ATTR(PREFIX ".signal-all", BOOL, app__herd_config_t, signal_all,
-             .default_text = "off",
-             .help = "on: every request and answer asks for a completion, which workers poll in "
-                     "passing, as in programs without the paper's optimisations"),
-    SIM_ATTR(PREFIX ".update-percentage", COUNT, app__herd_config_t, update_percentage,
-             .default_text = "5", .min_text = "0", .max_text = "100",
-             .help = "percentage of operations that are PUTs"),
-    SIM_ATTR(PREFIX ".get-head", BYTES, app__herd_config_t, get_head,
-             .default_text = "auto", .min_text = "0", .max_text = "16", .auto_ok = true,
-             .help = "bytes before the value in the answer of a GET that hit; auto: the "
-                     "preset's (0, 0, 2: a length)"),
-    SIM_ATTR(PREFIX ".put-answer", BYTES, app__herd_config_t, put_answer,
-             .default_text = "auto", .min_text = "0", .max_text = "64", .auto_ok = true,
-             .help = "bytes of a PUT's answer; auto: the preset's (0, 0, 1), farm: 31"),
-    SIM_ATTR(PREFIX ".key", BYTES, app__herd_config_t, key_bytes,
-             .default_text = "16", .min_text = "16", .max_text = "16",
-             .help = "size of a key; HERD's keys are hashes of 16 bytes"),
-    SIM_ATTR(PREFIX ".value", BYTES, app__herd_config_t, value_bytes,
-             .default_text = "auto", .min_text = "0", .max_text = "1024", .auto_ok = true,
-             .help = "size of a value, at least 4; 0: depends on the key, 8 to 46; auto: the "
-                     "preset's for system herd (0, 32, 32), 32 for the others"),
-    SIM_ATTR(PREFIX ".keys", COUNT, app__herd_config_t, keys,
-             .default_text = "auto", .min_text = "1", .max_text = "67108864", .auto_ok = true,
-             .help = "number of keys; every worker holds all of them; auto: the preset's "
-                     "(1048576, 8388608, 1048576)"),
-    SIM_ATTR(PREFIX ".skew", RATIO, app__herd_config_t, skew,
-             .default_text = "0", .min_text = "0", .max_text = "5",
-             .help = "Zipf exponent of the choice of keys, in thousandths; larger: fewer keys "
-                     "get most requests; 0: all alike"),
-    SIM_ATTR(PREFIX ".permutation", BOOL, app__herd_config_t, permute,
-             .default_text = "on",
-             .help = "on: each client has its own random order of the keys, shuffled like the "
-                     "benchmark's"),
-    SIM_ATTR(PREFIX ".draws", ENUM, app__herd_config_t, draws,
-             .default_text = "fixed", .choices = "fixed|seed",
-             .help = "where the clients' random draws begin; fixed: at the benchmark's seed; "
-                     "seed: at a place that the scenario's seed selects, so seeds differ"),
-    SIM_ATTR(PREFIX ".worker-by-key", BOOL, app__herd_config_t, by_key,
-             .default_text = "off",
-             .help = "on: each key belongs to one worker; off: requests go to random workers, and "
-                     "all workers hold the key"),
-    SIM_ATTR(PREFIX ".index-buckets", COUNT, app__herd_config_t, buckets,
-             .default_text = "auto", .min_text = "1", .max_text = "1073741824", .auto_ok = true,
-             .help = "number of buckets of a worker's index, a power of two; auto: a quarter of "
-                     "the keys (sigcomm-2014: four times), rounded up"),
-    SIM_ATTR(PREFIX ".log-bytes", BYTES, app__herd_config_t, log_bytes,
-             .default_text = "auto", .min_text = "4KiB", .max_text = "64GiB", .auto_ok = true,
-             .help = "size of a worker's log; auto: twice the room for all keys, rounded up "
-                     "to a power of two"),
-    SIM_ATTR(PREFIX ".inline-max", BYTES, app__herd_config_t, inline_max,
-             .default_text = "auto", .min_text = "0", .max_text = "1KiB", .auto_ok = true,
-             .help = "largest payload that travels in the WQE; the NIC reads longer ones by "
-                     "DMA; auto: 143, as in the paper's programs"),
-    SIM_ATTR(PREFIX ".verify", BOOL, app__herd_config_t, verify,
-             .default_text = "on",
-             .help = "on: clients check that a GET's value belongs to its key (service: mica)"),
-    SIM_ATTR(PREFIX ".log", BOOL, app__herd_config_t, log,
-             .default_text = "off",
-             .help = "on: each operation becomes a row of flows.csv: bytes of request and answer, "
-                     "service port with the request's bytes, label with kind and outcome"),
-    SIM_ATTR(PREFIX ".series", TIME, app__herd_config_t, series_ps,
-             .default_text = "0s", .min_text = "0s", .max_text = "1s",
-             .help = "length of the intervals in which the report counts answers; 0: no "
-                     "intervals"),
-    SIM_ATTR(PREFIX ".requests", COUNT, app__herd_config_t, requests,
-             .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,
-             .help = "number of requests that each client sends; auto: until the measured time is "
-                     "over"),
-    SIM_ATTR(PREFIX ".interval", TIME, app__herd_config_t, interval_ps,
-             .default_text = "0s", .min_text = "0s", .max_text = "1s",
-             .help = "mean time between two operations of a client, which arrive at random "
-                     "and may wait for a slot; 0: the next one starts as soon as a slot is "
-                     "free"),
-    SIM_ATTR(PREFIX ".timeout", TIME, app__herd_config_t, timeout_ps,
-             .default_text = "1ms", .min_text = "1us", .max_text = "1000s",
-             .help = "time after which an unanswered request is written again"),
-    SIM_ATTR(PREFIX ".retries", COUNT, app__herd_config_t, retries,
-             .default_text = "7", .min_text = "0", .max_text = "1000",
-             .help = "number of times that an unanswered request is written again before it counts "
-                     "as lost"),
-    SIM_ATTR(PREFIX ".pipeline", COUNT, app__herd_config_t, pipeline,
-             .default_text = "auto", .min_text = "0", .max_text = "4", .auto_ok = true,
-             .help = "number of stages of a worker's pipeline, in which requests wait while their "
-                     "memory is prefetched; auto: the preset's (0, 0, 2: bucket, then entry)"),
-    SIM_ATTR(PREFIX ".prefetch", BOOL, app__herd_config_t, prefetch,
-             .default_text = "on",
-             .help = "on: memory is prefetched, for a batch or in the pipeline"),
-    SIM_ATTR(PREFIX ".extra-accesses", COUNT, app__herd_config_t, extra_accesses,
-             .default_text = "0", .min_text = "0", .max_text = "64",
-             .help = "number of random memory accesses of each operation, in addition to the "
-                     "store's"),
-    SIM_ATTR(PREFIX ".cpu.look", TIME, app__herd_config_t, look_ps,
-             .default_text = "2ns", .min_text = "1ps", .max_text = "1us",
-             .help = "worker's time to look at a slot without a request, in its first-level "
-                     "cache"),
-    SIM_ATTR(PREFIX ".look-back", COUNT, app__herd_config_t, look_back,
-             .default_text = "64", .min_text = "0", .max_text = "1000000",
-             .help = "number of times that a worker finds a client's expected slot empty before it "
-                     "looks at the client's other slots; 0: never"),
-    SIM_ATTR(PREFIX ".cpu.request", TIME, app__herd_config_t, request_ps,
-             .default_text = "20ns", .min_text = "0ps", .max_text = "1us",
-             .help = "worker's time to take a request, which the NIC put into the last-level "
-                     "cache"),
-    SIM_ATTR(PREFIX ".cpu.overlap", COUNT, app__herd_config_t, overlap,
-             .default_text = "3", .min_text = "1", .max_text = "64",
-             .help = "divisor of the time to take each further request of a turn, since their "
-                     "memory accesses overlap with the first one's"),
-    SIM_ATTR(PREFIX ".cpu.operation", TIME, app__herd_config_t, operation_ps,
-             .default_text = "24ns", .min_text = "0ps", .max_text = "1us",
-             .help = "worker's time for the instructions of an operation: hash, compare, copy"),
-    SIM_ATTR(PREFIX ".cpu.memory", TIME, app__herd_config_t, memory_ps,
-             .default_text = "auto", .min_text = "0ps", .max_text = "1us", .auto_ok = true,
-             .help = "time of a cache miss to memory; a GET has two, bucket and entry, a PUT "
-                     "one; auto: the preset's (96ns, 96ns, 80ns)"),
-    SIM_ATTR(PREFIX ".cpu.overlapped", COUNT, app__herd_config_t, overlapped,
-             .default_text = "10", .min_text = "1", .max_text = "64",
-             .help = "number of cache misses that a core can have in flight (its line fill "
-                     "buffers)"),
-    SIM_ATTR(PREFIX ".failed-polls", COUNT, app__herd_config_t, failed_polls,
-             .default_text = "100", .min_text = "1", .max_text = "1000000",
-             .help = "number of polls that find no request, after which a worker serves the "
-                     "requests in its pipeline"),
-    SIM_ATTR(PREFIX ".cpu.check", TIME, app__herd_config_t, check_ps,
-             .default_text = "10ns", .min_text = "0ps", .max_text = "10us",
-             .help = "client's time to check the data that a READ brought"),
-    SIM_ATTR(PREFIX ".model.base", TIME, app__herd_config_t, model_base_ps,
-             .default_text = "0ns", .min_text = "0ps", .max_text = "100us",
-             .help = "service model: time of a batch, whatever it holds"),
-    SIM_ATTR(PREFIX ".model.get", TIME, app__herd_config_t, model_get_ps,
-             .default_text = "40ns", .min_text = "0ps", .max_text = "100us",
-             .help = "service model: time of each GET (t_mica_get)"),
-    SIM_ATTR(PREFIX ".model.put", TIME, app__herd_config_t, model_put_ps,
-             .default_text = "32ns", .min_text = "0ps", .max_text = "100us",
-             .help = "service model: time of each PUT (t_mica_put)"),
-    SIM_ATTR(PREFIX ".model.batch", TIME, app__herd_config_t, model_batch_ps,
-             .default_text = "0ns", .min_text = "0ps", .max_text = "100us",
-             .help = "service model: time of a batch per operation in it (f_batch, linear)"),
-    SIM_ATTR(PREFIX ".model.batch-table", STRING, app__herd_config_t, model_batch_table,
-             .default_text = "",
-             .help = "service model: time of a batch by its size, added to the other times "
-                     "(f_batch as a table), such as \"1 0ns, 8 60ns, 32 150ns\"; sizes rise "
-                     "from 1 to at least postlist, times between are linear; empty: no table"),
-    SIM_ATTR(PREFIX ".model.hit", RATIO, app__herd_config_t, model_hit,
-             .default_text = "1", .min_text = "0", .max_text = "1",
-             .help = "service model: share of GETs that hit"),
+    ATTR(STRING, "server", server, "host0", "machines of the servers; several servers share the keys by their hash"),
+    ATTR(STRING, "clients-on", clients_on, "host[1-*]", "machines of the clients, on which their threads are spread"),
+    ATTR(ENUM, "preset", preset, "guide", "guide|public-code|sigcomm-2014", "source of the values that are left at auto; guide: settings chosen for this model; public-code: the published benchmark; sigcomm-2014: HERD's paper"),
+    ATTR(ENUM, "system", system, "herd", "herd|pilaf|farm|farm-var|echo", "herd: calls; pilaf: two or more READs for a GET, PUTs by SEND; farm: one large READ, farm-var: two READs, PUTs by WRITE; echo: calls with `value` bytes and no store"),
+    ATTR(ENUM, "service", service, "mica", "mica|model", "mica: a store that holds data; model: only the time that a store takes, set by model.*"),
+    ATTR(ENUM, "request", request, "auto", "auto|write-uc|write-rc|send|send-rc", "transport of requests; send: datagrams; send-rc: over the connection, with one worker per client; auto: that of the system, for herd write-uc"),
+    ATTR(ENUM, "answer", answer, "auto", "auto|write-uc|write-rc|send|send-rc", "transport of answers; send: datagrams; send-rc: over the connection; auto: that of the system, for herd send"),
+    ATTR(COUNT, "workers", workers, "auto", "1", "64", "number of threads that answer on a server, each on its own core; auto: the preset's (12, 12, 6)", .auto_ok = true),
+    ATTR(COUNT, "clients", clients, "auto", "1", "4096", "number of threads that send requests, spread over their machines; auto: the preset's (70, 70, 51)", .auto_ok = true),
+    ATTR(COUNT, "window", window, "auto", "1", "256", "number of slots of a client at each worker, and of requests between two looks at its answers; auto: the preset's (32, 32, 4)", .auto_ok = true),
+    ATTR(ENUM, "window-per", window_per, "auto", "auto|worker|client", "scope of the window; worker: requests in flight at each worker; client: at all workers together; auto: the preset's (worker, client, client)"),
+    ATTR(ENUM, "gate", gate, "auto", "auto|strict|ring|all|each", "when a client takes answers; strict: only after each window of sends, a window at most per look, until the next window's slots are free; ring: there without waiting, and whenever a full ring stops the client; all: waits for all answers of a window; each: whenever the window is full; auto: the preset's (strict, all, each)"),
+    ATTR(COUNT, "postlist", postlist, "auto", "1", "128", "maximum number of requests that a worker takes at a time and answers together; auto: the preset's (32, 32, 1)", .auto_ok = true),
+    ATTR(BOOL, "batch", list, "on", "on: answers are posted with one Doorbell per port; off: each WQE is written into the NIC"),
+    ATTR(COUNT, "ports", ports, "auto", "1", "4", "number of ports of the server's card that clients are spread over, with queue pairs of their own; auto: the preset's (2, 2, 1)", .auto_ok = true),
+    ATTR(COUNT, "qps-per-port", qps_per_port, "1", "1", "64", "number of UD queue pairs of a worker on each port (NUM_UD_QPS), used in turn"),
+    ATTR(COUNT, "unsignaled", unsignaled, "64", "1", "64", "number of requests of a client, or of answers of a queue pair, per completion (UNSIG_BATCH)"),
+    ATTR(BOOL, "signal-all", signal_all, "off", "on: every request and answer asks for a completion, which workers poll in passing, as in programs without the paper's optimisations"),
+    ATTR(COUNT, "update-percentage", update_percentage, "5", "0", "100", "percentage of operations that are PUTs"),
+    ATTR(BYTES, "get-head", get_head, "auto", "0", "16", "bytes before the value in the answer of a GET that hit; auto: the preset's (0, 0, 2: a length)", .auto_ok = true),
+    ATTR(BYTES, "put-answer", put_answer, "auto", "0", "64", "bytes of a PUT's answer; auto: the preset's (0, 0, 1), farm: 31", .auto_ok = true),
+    ATTR(BYTES, "key", key_bytes, "16", "16", "16", "size of a key; HERD's keys are hashes of 16 bytes"),
+    ATTR(BYTES, "value", value_bytes, "auto", "0", "1024", "size of a value, at least 4; 0: depends on the key, 8 to 46; auto: the preset's for system herd (0, 32, 32), 32 for the others", .auto_ok = true),
+    ATTR(COUNT, "keys", keys, "auto", "1", "67108864", "number of keys; every worker holds all of them; auto: the preset's (1048576, 8388608, 1048576)", .auto_ok = true),
+    ATTR(RATIO, "skew", skew, "0", "0", "5", "Zipf exponent of the choice of keys, in thousandths; larger: fewer keys get most requests; 0: all alike"),
+    ATTR(BOOL, "permutation", permute, "on", "on: each client has its own random order of the keys, shuffled like the benchmark's"),
+    ATTR(ENUM, "draws", draws, "fixed", "fixed|seed", "where the clients' random draws begin; fixed: at the benchmark's seed; seed: at a place that the scenario's seed selects, so seeds differ"),
+    ATTR(BOOL, "worker-by-key", by_key, "off", "on: each key belongs to one worker; off: requests go to random workers, and all workers hold the key"),
+    ATTR(COUNT, "index-buckets", buckets, "auto", "1", "1073741824", "number of buckets of a worker's index, a power of two; auto: a quarter of the keys (sigcomm-2014: four times), rounded up", .auto_ok = true),
+    ATTR(BYTES, "log-bytes", log_bytes, "auto", "4KiB", "64GiB", "size of a worker's log; auto: twice the room for all keys, rounded up to a power of two", .auto_ok = true),
+    ATTR(BYTES, "inline-max", inline_max, "auto", "0", "1KiB", "largest payload that travels in the WQE; the NIC reads longer ones by DMA; auto: 143, as in the paper's programs", .auto_ok = true),
+    ATTR(BOOL, "verify", verify, "on", "on: clients check that a GET's value belongs to its key (service: mica)"),
+    ATTR(BOOL, "log", log, "off", "on: each operation becomes a row of flows.csv: bytes of request and answer, service port with the request's bytes, label with kind and outcome"),
+    ATTR(TIME, "series", series_ps, "0s", "0s", "1s", "length of the intervals in which the report counts answers; 0: no intervals"),
+    ATTR(COUNT, "requests", requests, "auto", "1", "100000000", "number of requests that each client sends; auto: until the measured time is over", .auto_ok = true),
+    ATTR(TIME, "interval", interval_ps, "0s", "0s", "1s", "mean time between two operations of a client, which arrive at random and may wait for a slot; 0: the next one starts as soon as a slot is free"),
+    ATTR(TIME, "timeout", timeout_ps, "1ms", "1us", "1000s", "time after which an unanswered request is written again"),
+    ATTR(COUNT, "retries", retries, "7", "0", "1000", "number of times that an unanswered request is written again before it counts as lost"),
+    ATTR(COUNT, "pipeline", pipeline, "auto", "0", "4", "number of stages of a worker's pipeline, in which requests wait while their memory is prefetched; auto: the preset's (0, 0, 2: bucket, then entry)", .auto_ok = true),
+    ATTR(BOOL, "prefetch", prefetch, "on", "on: memory is prefetched, for a batch or in the pipeline"),
+    ATTR(COUNT, "extra-accesses", extra_accesses, "0", "0", "64", "number of random memory accesses of each operation, in addition to the store's"),
+    ATTR(TIME, "cpu.look", look_ps, "2ns", "1ps", "1us", "worker's time to look at a slot without a request, in its first-level cache"),
+    ATTR(COUNT, "look-back", look_back, "64", "0", "1000000", "number of times that a worker finds a client's expected slot empty before it looks at the client's other slots; 0: never"),
+    ATTR(TIME, "cpu.request", request_ps, "20ns", "0ps", "1us", "worker's time to take a request, which the NIC put into the last-level cache"),
+    ATTR(COUNT, "cpu.overlap", overlap, "3", "1", "64", "divisor of the time to take each further request of a turn, since their memory accesses overlap with the first one's"),
+    ATTR(TIME, "cpu.operation", operation_ps, "24ns", "0ps", "1us", "worker's time for the instructions of an operation: hash, compare, copy"),
+    ATTR(TIME, "cpu.memory", memory_ps, "auto", "0ps", "1us", "time of a cache miss to memory; a GET has two, bucket and entry, a PUT one; auto: the preset's (96ns, 96ns, 80ns)", .auto_ok = true),
+    ATTR(COUNT, "cpu.overlapped", overlapped, "10", "1", "64", "number of cache misses that a core can have in flight (its line fill buffers)"),
+    ATTR(COUNT, "failed-polls", failed_polls, "100", "1", "1000000", "number of polls that find no request, after which a worker serves the requests in its pipeline"),
+    ATTR(TIME, "cpu.check", check_ps, "10ns", "0ps", "10us", "client's time to check the data that a READ brought"),
+    ATTR(TIME, "model.base", model_base_ps, "0ns", "0ps", "100us", "service model: time of a batch, whatever it holds"),
+    ATTR(TIME, "model.get", model_get_ps, "40ns", "0ps", "100us", "service model: time of each GET (t_mica_get)"),
+    ATTR(TIME, "model.put", model_put_ps, "32ns", "0ps", "100us", "service model: time of each PUT (t_mica_put)"),
+    ATTR(TIME, "model.batch", model_batch_ps, "0ns", "0ps", "100us", "service model: time of a batch per operation in it (f_batch, linear)"),
+    ATTR(STRING, "model.batch-table", model_batch_table, "", "service model: time of a batch by its size, added to the other times (f_batch as a table), such as \"1 0ns, 8 60ns, 32 150ns\"; sizes rise from 1 to at least postlist, times between are linear; empty: no table"),
+    ATTR(RATIO, "model.hit", model_hit, "1", "0", "1", "service model: share of GETs that hit"),
     APP__SPAN_ATTRS(PREFIX, app__herd_config_t),
 };
 

@@ -21,26 +21,14 @@ typedef struct reads_config {
 } reads_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(reads_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".hosts", STRING, reads_config_t, hosts,
-             .default_text = "*",
-             .help = "machines that read and are read from, at least two"),
-    SIM_ATTR(PREFIX ".threads-per-machine", COUNT, reads_config_t, threads,
-             .default_text = "14", .min_text = "1", .max_text = "256",
-             .help = "number of threads on each machine, each on its own core"),
-    SIM_ATTR(PREFIX ".qps-per-machine", COUNT, reads_config_t, qps,
-             .default_text = "auto", .min_text = "1", .max_text = "1000000", .auto_ok = true,
-             .help = "number of queue pairs of a machine, spread evenly over all machines; those "
-                     "to itself are not used; auto: one from each thread to each machine"),
-    SIM_ATTR(PREFIX ".window-per-thread", COUNT, reads_config_t, window,
-             .default_text = "16", .min_text = "1", .max_text = "1024",
-             .help = "number of READs that a thread keeps outstanding"),
-    SIM_ATTR(PREFIX ".read-bytes", BYTES, reads_config_t, read_bytes,
-             .default_text = "32", .min_text = "1", .max_text = "1MiB",
-             .help = "bytes that one READ reads"),
-    SIM_ATTR(PREFIX ".region", BYTES, reads_config_t, region_bytes,
-             .default_text = "2MiB", .min_text = "4KiB", .max_text = "1TiB",
-             .help = "memory of a machine; READs go to random addresses in it"),
+    ATTR(STRING, "hosts", hosts, "*", "machines that read and are read from, at least two"),
+    ATTR(COUNT, "threads-per-machine", threads, "14", "1", "256", "number of threads on each machine, each on its own core"),
+    ATTR(COUNT, "qps-per-machine", qps, "auto", "1", "1000000", "number of queue pairs of a machine, spread evenly over all machines; those to itself are not used; auto: one from each thread to each machine", .auto_ok = true),
+    ATTR(COUNT, "window-per-thread", window, "16", "1", "1024", "number of READs that a thread keeps outstanding"),
+    ATTR(BYTES, "read-bytes", read_bytes, "32", "1", "1MiB", "bytes that one READ reads"),
+    ATTR(BYTES, "region", region_bytes, "2MiB", "4KiB", "1TiB", "memory of a machine; READs go to random addresses in it"),
     APP__SPAN_ATTRS(PREFIX, reads_config_t),
 };
 // clang-format on

@@ -31,22 +31,13 @@ typedef struct bulk_config {
 } bulk_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(bulk_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".from", STRING, bulk_config_t, from,
-             .default_text = "host0",
-             .help = "hosts that send; the k-th host sends to the k-th one of `to`"),
-    SIM_ATTR(PREFIX ".to", STRING, bulk_config_t, to,
-             .default_text = "host1",
-             .help = "hosts that receive; the k-th host of `from` sends to the k-th one"),
-    SIM_ATTR(PREFIX ".qps", COUNT, bulk_config_t, qps,
-             .default_text = "1", .min_text = "1", .max_text = "1000000",
-             .help = "number of queue pairs between the two hosts of a pair"),
-    SIM_ATTR(PREFIX ".bytes", BYTES, bulk_config_t, bytes,
-             .default_text = "1GB", .min_text = "1", .max_text = "100TB",
-             .help = "size of the message of each queue pair"),
-    SIM_ATTR(PREFIX ".start", TIME, bulk_config_t, start_ps,
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
-             .help = "time at which all transfers start"),
+    ATTR(STRING, "from", from, "host0", "hosts that send; the k-th host sends to the k-th one of `to`"),
+    ATTR(STRING, "to", to, "host1", "hosts that receive; the k-th host of `from` sends to the k-th one"),
+    ATTR(COUNT, "qps", qps, "1", "1", "1000000", "number of queue pairs between the two hosts of a pair"),
+    ATTR(BYTES, "bytes", bytes, "1GB", "1", "100TB", "size of the message of each queue pair"),
+    ATTR(TIME, "start", start_ps, "0s", "0s", "10000s", "time at which all transfers start"),
     APP__SHAPE_ATTRS(PREFIX, bulk_config_t, shape),
 };
 // clang-format on

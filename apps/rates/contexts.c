@@ -23,92 +23,31 @@
 #define POLL_MAX 16u
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(app__contexts_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".host", STRING, app__contexts_config_t, host,
-             .default_text = "host0",
-             .help = "name of the host under study"),
-    SIM_ATTR(PREFIX ".peer", STRING, app__contexts_config_t, peer,
-             .default_text = "host1",
-             .help = "name of the host at the other end of all queue pairs"),
-    SIM_ATTR(PREFIX ".tokens", COUNT, app__contexts_config_t, tokens,
-             .default_text = "1024", .min_text = "1", .max_text = "1000000",
-             .help = "number of queue pairs of the host under study"),
-    SIM_ATTR(PREFIX ".pattern", ENUM, app__contexts_config_t, pattern,
-             .default_text = "zipf", .choices = "uniform|zipf|scan|bursty|replay",
-             .help = "choice of the next queue pair; uniform: any; zipf: rank k with "
-                     "probability 1/k^skew; scan: one after the other; bursty: any of a set "
-                     "that changes; replay: as in a file"),
-    SIM_ATTR(PREFIX ".skew", RATIO, app__contexts_config_t, skew,
-             .default_text = "0.99", .min_text = "0", .max_text = "4",
-             .help = "exponent of pattern zipf; a larger one concentrates operations on fewer "
-                     "queue pairs"),
-    SIM_ATTR(PREFIX ".shuffle", BOOL, app__contexts_config_t, shuffle,
-             .default_text = "true",
-             .help = "on: ranks and sets take queue pairs in random order; off: in order of their "
-                     "numbers"),
-    SIM_ATTR(PREFIX ".working-set", COUNT, app__contexts_config_t, working_set,
-             .default_text = "64", .min_text = "1", .max_text = "1000000",
-             .help = "number of queue pairs in use at a time, for pattern bursty"),
-    SIM_ATTR(PREFIX ".phase", COUNT, app__contexts_config_t, phase,
-             .default_text = "10000", .min_text = "1", .max_text = "1000000000000",
-             .help = "number of operations after which pattern bursty changes its set of queue "
-                     "pairs"),
-    SIM_ATTR(PREFIX ".replay-file", STRING, app__contexts_config_t, replay_file,
-             .default_text = "",
-             .help = "file for pattern replay: each line has the number of a queue pair, from "
-                     "0"),
-    SIM_ATTR(PREFIX ".record-file", STRING, app__contexts_config_t, record_file,
-             .default_text = "",
-             .help = "file to which the queue pair of each operation is written, in the "
-                     "format of replay-file; empty: none"),
-    SIM_ATTR(PREFIX ".direction", ENUM, app__contexts_config_t, direction,
-             .default_text = "outbound", .choices = "outbound|inbound|both",
-             .help = "side that begins operations; outbound: the host under study; inbound: "
-                     "its peer; both: each of them"),
-    SIM_ATTR(PREFIX ".verb", ENUM, app__contexts_config_t, verb,
-             .default_text = "write", .choices = "write|read",
-             .help = "verb of all operations: RDMA WRITE or RDMA READ"),
-    SIM_ATTR(PREFIX ".transport", ENUM, app__contexts_config_t, transport,
-             .default_text = "rc", .choices = "rc|uc",
-             .help = "transport of the queue pairs; uc: outbound writes only"),
-    SIM_ATTR(PREFIX ".bytes", BYTES, app__contexts_config_t, bytes,
-             .default_text = "8", .min_text = "0", .max_text = "1MiB",
-             .help = "bytes that one operation reads or writes"),
-    SIM_ATTR(PREFIX ".outstanding", COUNT, app__contexts_config_t, outstanding,
-             .default_text = "1", .min_text = "1", .max_text = "65536",
-             .help = "number of operations in flight at a time, of each side that begins "
-                     "operations"),
-    SIM_ATTR(PREFIX ".interval", TIME, app__contexts_config_t, interval_ps,
-             .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
-             .help = "minimum time between the starts of two operations"),
-    SIM_ATTR(PREFIX ".arrivals", ENUM, app__contexts_config_t, arrivals,
-             .default_text = "even", .choices = "even|poisson",
-             .help = "starts of operations; even: interval apart; poisson: at random, interval "
-                     "apart on average; both wait while `outstanding` are in flight"),
-    SIM_ATTR(PREFIX ".churn", COUNT, app__contexts_config_t, churn,
-             .default_text = "0", .min_text = "0", .max_text = "1000000000000",
-             .help = "number of operations after which a queue pair is destroyed and made anew; 0: "
-                     "never; needs transport: uc and direction: outbound"),
-    SIM_ATTR(PREFIX ".regions", COUNT, app__contexts_config_t, regions,
-             .default_text = "0", .min_text = "0", .max_text = "1000000",
-             .help = "number of memory regions of the host under study, chosen at random for each "
-                     "operation; 0: one for all, with small payloads of writes in the WQE"),
-    SIM_ATTR(PREFIX ".region-bytes", BYTES, app__contexts_config_t, region_bytes,
-             .default_text = "4KiB", .min_text = "4KiB", .max_text = "1TiB",
-             .help = "bytes of each memory region"),
-    SIM_ATTR(PREFIX ".warm-up", COUNT, app__contexts_config_t, warm_up,
-             .default_text = "auto", .min_text = "0", .max_text = "1000000000000",
-             .auto_ok = true,
-             .help = "number of operations before the tiered cache starts its statistics; auto: 30 "
-                     "per queue pair, but not less than 100,000"),
-    SIM_ATTR(PREFIX ".operations", COUNT, app__contexts_config_t, operations,
-             .default_text = "auto", .min_text = "1", .max_text = "1000000000000",
-             .auto_ok = true,
-             .help = "number of operations after the warm-up; auto: 15 per queue pair, but not "
-                     "less than 500,000; with replay: all of the file"),
-    SIM_ATTR(PREFIX ".start", TIME, app__contexts_config_t, start_ps,
-             .default_text = "1us", .min_text = "0ps", .max_text = "1000s",
-             .help = "time at which the first operation begins"),
+    ATTR(STRING, "host", host, "host0", "name of the host under study"),
+    ATTR(STRING, "peer", peer, "host1", "name of the host at the other end of all queue pairs"),
+    ATTR(COUNT, "tokens", tokens, "1024", "1", "1000000", "number of queue pairs of the host under study"),
+    ATTR(ENUM, "pattern", pattern, "zipf", "uniform|zipf|scan|bursty|replay", "choice of the next queue pair; uniform: any; zipf: rank k with probability 1/k^skew; scan: one after the other; bursty: any of a set that changes; replay: as in a file"),
+    ATTR(RATIO, "skew", skew, "0.99", "0", "4", "exponent of pattern zipf; a larger one concentrates operations on fewer queue pairs"),
+    ATTR(BOOL, "shuffle", shuffle, "true", "on: ranks and sets take queue pairs in random order; off: in order of their numbers"),
+    ATTR(COUNT, "working-set", working_set, "64", "1", "1000000", "number of queue pairs in use at a time, for pattern bursty"),
+    ATTR(COUNT, "phase", phase, "10000", "1", "1000000000000", "number of operations after which pattern bursty changes its set of queue pairs"),
+    ATTR(STRING, "replay-file", replay_file, "", "file for pattern replay: each line has the number of a queue pair, from 0"),
+    ATTR(STRING, "record-file", record_file, "", "file to which the queue pair of each operation is written, in the format of replay-file; empty: none"),
+    ATTR(ENUM, "direction", direction, "outbound", "outbound|inbound|both", "side that begins operations; outbound: the host under study; inbound: its peer; both: each of them"),
+    ATTR(ENUM, "verb", verb, "write", "write|read", "verb of all operations: RDMA WRITE or RDMA READ"),
+    ATTR(ENUM, "transport", transport, "rc", "rc|uc", "transport of the queue pairs; uc: outbound writes only"),
+    ATTR(BYTES, "bytes", bytes, "8", "0", "1MiB", "bytes that one operation reads or writes"),
+    ATTR(COUNT, "outstanding", outstanding, "1", "1", "65536", "number of operations in flight at a time, of each side that begins operations"),
+    ATTR(TIME, "interval", interval_ps, "0ps", "0ps", "1s", "minimum time between the starts of two operations"),
+    ATTR(ENUM, "arrivals", arrivals, "even", "even|poisson", "starts of operations; even: interval apart; poisson: at random, interval apart on average; both wait while `outstanding` are in flight"),
+    ATTR(COUNT, "churn", churn, "0", "0", "1000000000000", "number of operations after which a queue pair is destroyed and made anew; 0: never; needs transport: uc and direction: outbound"),
+    ATTR(COUNT, "regions", regions, "0", "0", "1000000", "number of memory regions of the host under study, chosen at random for each operation; 0: one for all, with small payloads of writes in the WQE"),
+    ATTR(BYTES, "region-bytes", region_bytes, "4KiB", "4KiB", "1TiB", "bytes of each memory region"),
+    ATTR(COUNT, "warm-up", warm_up, "auto", "0", "1000000000000", "number of operations before the tiered cache starts its statistics; auto: 30 per queue pair, but not less than 100,000", .auto_ok = true),
+    ATTR(COUNT, "operations", operations, "auto", "1", "1000000000000", "number of operations after the warm-up; auto: 15 per queue pair, but not less than 500,000; with replay: all of the file", .auto_ok = true),
+    ATTR(TIME, "start", start_ps, "1us", "0ps", "1000s", "time at which the first operation begins"),
 };
 // clang-format on
 

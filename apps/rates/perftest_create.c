@@ -10,87 +10,29 @@
 #define PREFIX "traffic.perftest"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(app__perftest_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".test", ENUM, app__perftest_config_t, test,
-             .default_text = "ib_write_bw",
-             .choices = "ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_read_lat|ib_send_lat|"
-                        "ib_atomic_bw|ib_atomic_lat",
-             .help = "perftest's tool whose traffic and report are imitated"),
-    SIM_ATTR(PREFIX ".connection", ENUM, app__perftest_config_t, connection,
-             .default_text = "rc", .choices = "rc|uc|ud",
-             .help = "type of the queue pairs (-c); uc: for WRITE and SEND; ud: for SEND, with "
-                     "messages of at most the MTU"),
-    SIM_ATTR(PREFIX ".bidirectional", BOOL, app__perftest_config_t, both_ways,
-             .default_text = "off",
-             .help = "on: the server posts what the client posts (-b), in a bandwidth test; the "
-                     "report adds the rates of both directions"),
-    SIM_ATTR(PREFIX ".from", STRING, app__perftest_config_t, from,
-             .default_text = "host0",
-             .help = "host of the client, which posts the messages"),
-    SIM_ATTR(PREFIX ".to", STRING, app__perftest_config_t, to,
-             .default_text = "host1",
-             .help = "host of the server, which answers in latency tests"),
-    SIM_ATTR(PREFIX ".size", BYTES, app__perftest_config_t, size_bytes,
-             .default_text = "auto", .min_text = "1", .max_text = "1GiB", .auto_ok = true,
-             .help = "size of a message (-s), 8 bytes for atomics; auto: 64KiB for bandwidth (ud: the "
-                     "MTU), 2 bytes for latency"),
-    SIM_ATTR(PREFIX ".all", BOOL, app__perftest_config_t, all,
-             .default_text = "off",
-             .help = "on: the test runs all sizes in turn, powers of two from 2 to 2^23 bytes "
-                     "(-a), and ignores size"),
-    SIM_ATTR(PREFIX ".iterations", COUNT, app__perftest_config_t, iterations,
-             .default_text = "auto", .min_text = "1", .max_text = "10000000", .auto_ok = true,
-             .help = "number of messages of each QP and size (-n); auto: 5000 for ib_write_bw, "
-                     "else 1000"),
-    SIM_ATTR(PREFIX ".tx-depth", COUNT, app__perftest_config_t, tx_depth,
-             .default_text = "128", .min_text = "1", .max_text = "65536",
-             .help = "maximum number of messages of a QP that are posted and not completed (-t)"),
-    SIM_ATTR(PREFIX ".rx-depth", COUNT, app__perftest_config_t, rx_depth,
-             .default_text = "auto", .min_text = "1", .max_text = "65536", .auto_ok = true,
-             .help = "number of receives of a QP that are posted in a bandwidth test of SENDs "
-                     "(-r), at least tx-depth; auto: 512, for uc and ud one for each message, "
-                     "up to 16000"),
-    SIM_ATTR(PREFIX ".post-list", COUNT, app__perftest_config_t, post_list,
-             .default_text = "1", .min_text = "1", .max_text = "65536",
-             .help = "number of messages posted at a time (-l), not more than tx-depth"),
-    SIM_ATTR(PREFIX ".cq-moderation", COUNT, app__perftest_config_t, moderation,
-             .default_text = "1", .min_text = "1", .max_text = "65536",
-             .help = "number of messages with one completion, that of the last, in a bandwidth test "
-                     "(-Q), not more than tx-depth"),
-    SIM_ATTR(PREFIX ".inline", BYTES, app__perftest_config_t, inline_bytes,
-             .default_text = "0", .min_text = "0", .max_text = "4KiB",
-             .help = "largest payload that the work request itself carries (-I); only the detailed "
-                     "NIC reads others later"),
-    SIM_ATTR(PREFIX ".qps", COUNT, app__perftest_config_t, qps,
-             .default_text = "1", .min_text = "1", .max_text = "16384",
-             .help = "number of queue pairs of a bandwidth test (-q)"),
-    SIM_ATTR(PREFIX ".events", BOOL, app__perftest_config_t, events,
-             .default_text = "off",
-             .help = "on: both ends wait for events of completions before they poll (-e); not with "
-                     "WRITE"),
-    SIM_ATTR(PREFIX ".event-time", TIME, app__perftest_config_t, event_ps,
-             .default_text = "100ns", .min_text = "0s", .max_text = "1ms",
-             .help = "time that a call for an event takes even if there is one"),
-    SIM_ATTR(PREFIX ".start", TIME, app__perftest_config_t, start_ps,
-             .not_above = PREFIX ".stop",
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
-             .help = "time at which the client posts its first message"),
-    SIM_ATTR(PREFIX ".handshake", TIME, app__perftest_config_t, handshake_ps,
-             .default_text = "20us", .min_text = "0s", .max_text = "1s",
-             .help = "time from start until the client posts its first message, where the server "
-                     "posts its own at start: bidirectional tests, except SEND. The last message of "
-                     "the tool's handshake, which the server sends, takes it"),
-    SIM_ATTR(PREFIX ".stop", TIME, app__perftest_config_t, stop_ps,
-             .default_text = "auto", .min_text = "0s", .auto_ok = true,
-             .help = "time from which the client posts nothing; the messages done by then are "
-                     "measured; auto: no limit"),
-    SIM_ATTR(PREFIX ".priority", COUNT, app__perftest_config_t, priority,
-             .default_text = "auto", .min_text = "0", .max_text = "7", .auto_ok = true,
-             .help = "class of both hosts' packets; auto: nic.priority"),
-    SIM_ATTR(PREFIX ".dscp", COUNT, app__perftest_config_t, dscp,
-             .default_text = "auto", .min_text = "0", .max_text = "63", .auto_ok = true,
-             .help = "DSCP of both hosts' packets; auto: priority x 8, or nic.dscp where "
-                     "priority is auto"),
+    ATTR(ENUM, "test", test, "ib_write_bw", "ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_read_lat|ib_send_lat|ib_atomic_bw|ib_atomic_lat", "perftest's tool whose traffic and report are imitated"),
+    ATTR(ENUM, "connection", connection, "rc", "rc|uc|ud", "type of the queue pairs (-c); uc: for WRITE and SEND; ud: for SEND, with messages of at most the MTU"),
+    ATTR(BOOL, "bidirectional", both_ways, "off", "on: the server posts what the client posts (-b), in a bandwidth test; the report adds the rates of both directions"),
+    ATTR(STRING, "from", from, "host0", "host of the client, which posts the messages"),
+    ATTR(STRING, "to", to, "host1", "host of the server, which answers in latency tests"),
+    ATTR(BYTES, "size", size_bytes, "auto", "1", "1GiB", "size of a message (-s), 8 bytes for atomics; auto: 64KiB for bandwidth (ud: the MTU), 2 bytes for latency", .auto_ok = true),
+    ATTR(BOOL, "all", all, "off", "on: the test runs all sizes in turn, powers of two from 2 to 2^23 bytes (-a), and ignores size"),
+    ATTR(COUNT, "iterations", iterations, "auto", "1", "10000000", "number of messages of each QP and size (-n); auto: 5000 for ib_write_bw, else 1000", .auto_ok = true),
+    ATTR(COUNT, "tx-depth", tx_depth, "128", "1", "65536", "maximum number of messages of a QP that are posted and not completed (-t)"),
+    ATTR(COUNT, "rx-depth", rx_depth, "auto", "1", "65536", "number of receives of a QP that are posted in a bandwidth test of SENDs (-r), at least tx-depth; auto: 512, for uc and ud one for each message, up to 16000", .auto_ok = true),
+    ATTR(COUNT, "post-list", post_list, "1", "1", "65536", "number of messages posted at a time (-l), not more than tx-depth"),
+    ATTR(COUNT, "cq-moderation", moderation, "1", "1", "65536", "number of messages with one completion, that of the last, in a bandwidth test (-Q), not more than tx-depth"),
+    ATTR(BYTES, "inline", inline_bytes, "0", "0", "4KiB", "largest payload that the work request itself carries (-I); only the detailed NIC reads others later"),
+    ATTR(COUNT, "qps", qps, "1", "1", "16384", "number of queue pairs of a bandwidth test (-q)"),
+    ATTR(BOOL, "events", events, "off", "on: both ends wait for events of completions before they poll (-e); not with WRITE"),
+    ATTR(TIME, "event-time", event_ps, "100ns", "0s", "1ms", "time that a call for an event takes even if there is one"),
+    ATTR(TIME, "start", start_ps, "0s", "0s", "10000s", "time at which the client posts its first message", .not_above = PREFIX ".stop"),
+    ATTR(TIME, "handshake", handshake_ps, "20us", "0s", "1s", "time from start until the client posts its first message, where the server posts its own at start: bidirectional tests, except SEND. The last message of the tool's handshake, which the server sends, takes it"),
+    ATTR(TIME, "stop", stop_ps, "auto", "0s", NULL, "time from which the client posts nothing; the messages done by then are measured; auto: no limit", .auto_ok = true),
+    ATTR(COUNT, "priority", priority, "auto", "0", "7", "class of both hosts' packets; auto: nic.priority", .auto_ok = true),
+    ATTR(COUNT, "dscp", dscp, "auto", "0", "63", "DSCP of both hosts' packets; auto: priority x 8, or nic.dscp where priority is auto", .auto_ok = true),
 };
 // clang-format on
 

@@ -28,29 +28,15 @@ typedef struct drtm_config {
 } drtm_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(drtm_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".server", STRING, drtm_config_t, server,
-             .default_text = "host0",
-             .help = "machine that holds the items"),
-    SIM_ATTR(PREFIX ".clients-on", STRING, drtm_config_t, clients_on,
-             .default_text = "host[1-*]",
-             .help = "machines of the clients, on which their threads are spread"),
-    SIM_ATTR(PREFIX ".clients", COUNT, drtm_config_t, clients,
-             .default_text = "70", .min_text = "1", .max_text = "4096",
-             .help = "number of client threads, spread over the machines of clients-on"),
-    SIM_ATTR(PREFIX ".qps-per-client", COUNT, drtm_config_t, qps,
-             .default_text = "2", .min_text = "1", .max_text = "1024",
-             .help = "number of queue pairs of a client, used in turn"),
-    SIM_ATTR(PREFIX ".post-list", COUNT, drtm_config_t, post_list,
-             .default_text = "16", .min_text = "1", .max_text = "32",
-             .help = "number of READs and atomics posted at a time; one in 32 is signaled and "
-                     "waited for"),
-    SIM_ATTR(PREFIX ".items", COUNT, drtm_config_t, items,
-             .default_text = "16000000", .min_text = "1", .max_text = "1000000000",
-             .help = "number of items of 64 bytes, with keys of 16 and values of 32 bytes"),
-    SIM_ATTR(PREFIX ".put-percent", COUNT, drtm_config_t, put_percent,
-             .default_text = "0", .min_text = "0", .max_text = "100",
-             .help = "percentage of operations that are PUTs"),
+    ATTR(STRING, "server", server, "host0", "machine that holds the items"),
+    ATTR(STRING, "clients-on", clients_on, "host[1-*]", "machines of the clients, on which their threads are spread"),
+    ATTR(COUNT, "clients", clients, "70", "1", "4096", "number of client threads, spread over the machines of clients-on"),
+    ATTR(COUNT, "qps-per-client", qps, "2", "1", "1024", "number of queue pairs of a client, used in turn"),
+    ATTR(COUNT, "post-list", post_list, "16", "1", "32", "number of READs and atomics posted at a time; one in 32 is signaled and waited for"),
+    ATTR(COUNT, "items", items, "16000000", "1", "1000000000", "number of items of 64 bytes, with keys of 16 and values of 32 bytes"),
+    ATTR(COUNT, "put-percent", put_percent, "0", "0", "100", "percentage of operations that are PUTs"),
     APP__SPAN_ATTRS(PREFIX, drtm_config_t),
 };
 // clang-format on

@@ -57,56 +57,20 @@ typedef struct app__rpc_config {
 
 // clang-format off
 #define APP__RPC_ATTRS(prefix, type, qps_, clients_)                                               \
-    SIM_ATTR(prefix ".server", STRING, type, rpc.server,                                           \
-             .default_text = "host0",                                                              \
-             .help = "machine of the server"),                                                     \
-    SIM_ATTR(prefix ".clients-on", STRING, type, rpc.clients_on,                                   \
-             .default_text = "host[1-*]",                                                          \
-             .help = "machines of the clients, on which their threads are spread"),                \
-    SIM_ATTR(prefix ".workers", COUNT, type, rpc.workers,                                          \
-             .default_text = "6", .min_text = "1", .max_text = "64",                               \
-             .help = "number of threads that answer requests, each on its own core"),              \
-    SIM_ATTR(prefix ".clients", COUNT, type, rpc.clients,                                          \
-             .default_text = clients_, .min_text = "1", .max_text = "4096",                        \
-             .help = "number of threads that send requests, spread over their machines"),          \
-    SIM_ATTR(prefix ".window", COUNT, type, rpc.window,                                            \
-             .default_text = "32", .min_text = "1", .max_text = "256",                             \
-             .help = "number of requests that a client keeps in flight; version rpc sends a "      \
-                     "window at a time and waits until all are answered"),                         \
-    SIM_ATTR(prefix ".batch", BOOL, type, rpc.post_list,                                           \
-             .default_text = "on",                                                                 \
-             .help = "on: responses are posted with one Doorbell per port; off: each WQE is "      \
-                     "written into the NIC"),                                                      \
-    SIM_ATTR(prefix ".collect", COUNT, type, rpc.collect,                                          \
-             .default_text = "32", .min_text = "1", .max_text = "128",                             \
-             .help = "maximum number of requests that a worker takes at a time"),                  \
-    SIM_ATTR(prefix ".ports", COUNT, type, rpc.ports,                                              \
-             .default_text = "2", .min_text = "1", .max_text = "4",                                \
-             .help = "number of ports of the server's card that clients are spread over, with "    \
-                     "queue pairs of their own"),                                                  \
-    SIM_ATTR(prefix ".qps-per-port", COUNT, type, rpc.qps_per_port,                                \
-             .default_text = qps_, .min_text = "1", .max_text = "64",                              \
-             .help = "number of UD queue pairs of a worker on each port, used in turn"),           \
-    SIM_ATTR(prefix ".requests", COUNT, type, rpc.requests,                                        \
-             .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,    \
-             .help = "number of requests that each client sends; auto: until the measured time "   \
-                     "is over"),                                                                   \
-    SIM_ATTR(prefix ".cpu.look", TIME, type, rpc.look_ps,                                          \
-             .default_text = "1ns", .min_text = "1ps", .max_text = "1us",                          \
-             .help = "worker's time to look at a slot without a request, in its first-level "      \
-                     "cache"),                                                                     \
-    SIM_ATTR(prefix ".cpu.request", TIME, type, rpc.request_ps,                                    \
-             .default_text = "20ns", .min_text = "0ps", .max_text = "1us",                         \
-             .help = "worker's time to take a request, which the NIC put into the last-level "     \
-                     "cache"),                                                                     \
-    SIM_ATTR(prefix ".cpu.overlap", COUNT, type, rpc.overlap,                                      \
-             .default_text = "3", .min_text = "1", .max_text = "64",                               \
-             .help = "divisor of the time to take each further request of a turn, since their "    \
-                     "memory accesses overlap with the first one's"),                              \
-    SIM_ATTR(prefix ".timeout", TIME, type, rpc.timeout_ps,                                        \
-             .default_text = "1ms", .min_text = "1us", .max_text = "1000s",                        \
-             .help = "time without an answer after which a client counts the requests it "         \
-                     "waits for as lost")
+    SIM_ATTR_ROW(type, STRING, prefix ".server", rpc.server, "host0", "machine of the server"), \
+    SIM_ATTR_ROW(type, STRING, prefix ".clients-on", rpc.clients_on, "host[1-*]", "machines of the clients, on which their threads are spread"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".workers", rpc.workers, "6", "1", "64", "number of threads that answer requests, each on its own core"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".clients", rpc.clients, clients_, "1", "4096", "number of threads that send requests, spread over their machines"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".window", rpc.window, "32", "1", "256", "number of requests that a client keeps in flight; version rpc sends a window at a time and waits until all are answered"), \
+    SIM_ATTR_ROW(type, BOOL, prefix ".batch", rpc.post_list, "on", "on: responses are posted with one Doorbell per port; off: each WQE is written into the NIC"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".collect", rpc.collect, "32", "1", "128", "maximum number of requests that a worker takes at a time"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".ports", rpc.ports, "2", "1", "4", "number of ports of the server's card that clients are spread over, with queue pairs of their own"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".qps-per-port", rpc.qps_per_port, qps_, "1", "64", "number of UD queue pairs of a worker on each port, used in turn"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".requests", rpc.requests, "auto", "1", "100000000", "number of requests that each client sends; auto: until the measured time is over", .auto_ok = true), \
+    SIM_ATTR_ROW(type, TIME, prefix ".cpu.look", rpc.look_ps, "1ns", "1ps", "1us", "worker's time to look at a slot without a request, in its first-level cache"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".cpu.request", rpc.request_ps, "20ns", "0ps", "1us", "worker's time to take a request, which the NIC put into the last-level cache"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".cpu.overlap", rpc.overlap, "3", "1", "64", "divisor of the time to take each further request of a turn, since their memory accesses overlap with the first one's"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".timeout", rpc.timeout_ps, "1ms", "1us", "1000s", "time without an answer after which a client counts the requests it waits for as lost")
 // clang-format on
 
 typedef struct app__rpc_client app__rpc_client_t;

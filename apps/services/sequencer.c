@@ -13,21 +13,12 @@
 #define RESPONSE_BYTES 8u
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(app__sequencer_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".version", ENUM, app__sequencer_config_t, version,
-             .default_text = "rpc", .choices = "rpc|spec|fetch-add",
-             .help = "rpc: HERD's calls; spec: header-only SENDs and a guess of the upper "
-                     "half (Spec-S0); fetch-add: the NIC's atomic"),
-    SIM_ATTR(PREFIX ".first-number", COUNT, app__sequencer_config_t, first_number,
-             .default_text = "0", .min_text = "0",
-             .help = "first number that the sequencer gives out"),
-    SIM_ATTR(PREFIX ".cpu.count", TIME, app__sequencer_config_t, count_ps,
-             .default_text = "8ns", .min_text = "0ps", .max_text = "1us",
-             .help = "time to add to the shared counter, if it is in the core's own cache"),
-    SIM_ATTR(PREFIX ".cpu.move", TIME, app__sequencer_config_t, move_ps,
-             .default_text = "40ns", .min_text = "0ps", .max_text = "1us",
-             .help = "time to add to the counter, if another core added last; other cores "
-                     "wait meanwhile"),
+    ATTR(ENUM, "version", version, "rpc", "rpc|spec|fetch-add", "rpc: HERD's calls; spec: header-only SENDs and a guess of the upper half (Spec-S0); fetch-add: the NIC's atomic"),
+    ATTR(COUNT, "first-number", first_number, "0", "0", NULL, "first number that the sequencer gives out"),
+    ATTR(TIME, "cpu.count", count_ps, "8ns", "0ps", "1us", "time to add to the shared counter, if it is in the core's own cache"),
+    ATTR(TIME, "cpu.move", move_ps, "40ns", "0ps", "1us", "time to add to the counter, if another core added last; other cores wait meanwhile"),
     APP__RPC_ATTRS(PREFIX, app__sequencer_config_t, "3", "70"),
     APP__SPAN_ATTRS(PREFIX, app__sequencer_config_t),
 };

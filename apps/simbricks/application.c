@@ -35,25 +35,14 @@ typedef struct simbricks_config {
 } simbricks_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(simbricks_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".host", STRING, simbricks_config_t, host,
-             .default_text = "host0",
-             .help = "host, or one of its NICs (host0:1), in the place of which the process stands"),
-    SIM_ATTR(PREFIX ".listen", STRING, simbricks_config_t, listen,
-             .default_text = "",
-             .help = "Unix socket that rocesim makes, to which the process connects; empty: `connect` is given"),
-    SIM_ATTR(PREFIX ".connect", STRING, simbricks_config_t, connect,
-             .default_text = "",
-             .help = "Unix socket on which the process listens; empty: `listen` is given"),
-    SIM_ATTR(PREFIX ".latency", TIME, simbricks_config_t, latency_ps,
-             .default_text = "500ns", .min_text = "1ns", .max_text = "1s",
-             .help = "delay of the link from the host to the process; that of the other direction is the process's own"),
-    SIM_ATTR(PREFIX ".sync-interval", TIME, simbricks_config_t, sync_ps,
-             .default_text = "auto", .min_text = "1ns", .max_text = "1s", .auto_ok = true,
-             .help = "longest simulated time without a message to the process, at most the latency; auto: the latency"),
-    SIM_ATTR(PREFIX ".queue", BYTES, simbricks_config_t, waiting_max_bytes,
-             .default_text = "1MiB", .min_text = "0", .max_text = "1TB",
-             .help = "bytes that wait for the host's link in a class before a frame of the process is dropped"),
+    ATTR(STRING, "host", host, "host0", "host, or one of its NICs (host0:1), in the place of which the process stands"),
+    ATTR(STRING, "listen", listen, "", "Unix socket that rocesim makes, to which the process connects; empty: `connect` is given"),
+    ATTR(STRING, "connect", connect, "", "Unix socket on which the process listens; empty: `listen` is given"),
+    ATTR(TIME, "latency", latency_ps, "500ns", "1ns", "1s", "delay of the link from the host to the process; that of the other direction is the process's own"),
+    ATTR(TIME, "sync-interval", sync_ps, "auto", "1ns", "1s", "longest simulated time without a message to the process, at most the latency; auto: the latency", .auto_ok = true),
+    ATTR(BYTES, "queue", waiting_max_bytes, "1MiB", "0", "1TB", "bytes that wait for the host's link in a class before a frame of the process is dropped"),
 };
 // clang-format on
 

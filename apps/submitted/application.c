@@ -24,10 +24,9 @@ typedef struct submitted_config {
 } submitted_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(submitted_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".hosts", STRING, submitted_config_t, hosts,
-             .default_text = "*",
-             .help = "hosts between which a program may submit transfers"),
+    ATTR(STRING, "hosts", hosts, "*", "hosts between which a program may submit transfers"),
 };
 // clang-format on
 

@@ -27,26 +27,13 @@ typedef struct workload_config {
 } workload_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(workload_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".file", STRING, workload_config_t, file,
-             .default_text = "",
-             .help = "schedule of GOAL (text or binary), workload text of AICB or SimAI, "
-                     "Chakra trace, or htsim's connections (.cm)"),
-    SIM_ATTR(PREFIX ".ranks", COUNT, workload_config_t, ranks,
-             .default_text = "0", .min_text = "0", .max_text = "1000000",
-             .help = "number of ranks of a file that does not state it; 0: as many as NICs fit"),
-    SIM_ATTR(PREFIX ".iterations", COUNT, workload_config_t, iterations,
-             .default_text = "1", .min_text = "1", .max_text = "10000",
-             .help = "number of training iterations: passes over the layers of an AICB file, whose "
-                     "results are then means of an iteration"),
-    SIM_ATTR(PREFIX ".own-operations", COUNT, workload_config_t, own_operations,
-             .default_text = "16777216", .min_text = "0", .max_text = "268435456",
-             .help = "number of operations and calls of an AICB file above which equal ranks share "
-                     "them; it changes memory use, not results"),
-    SIM_ATTR(PREFIX ".aicb-semantics", ENUM, workload_config_t, aicb,
-             .default_text = "stated", .choices = "stated|simai",
-             .help = "meaning of an AICB file: all that it states, or what SimAI does with it, "
-                     "which leaves some of it out"),
+    ATTR(STRING, "file", file, "", "schedule of GOAL (text or binary), workload text of AICB or SimAI, Chakra trace, or htsim's connections (.cm)"),
+    ATTR(COUNT, "ranks", ranks, "0", "0", "1000000", "number of ranks of a file that does not state it; 0: as many as NICs fit"),
+    ATTR(COUNT, "iterations", iterations, "1", "1", "10000", "number of training iterations: passes over the layers of an AICB file, whose results are then means of an iteration"),
+    ATTR(COUNT, "own-operations", own_operations, "16777216", "0", "268435456", "number of operations and calls of an AICB file above which equal ranks share them; it changes memory use, not results"),
+    ATTR(ENUM, "aicb-semantics", aicb, "stated", "stated|simai", "meaning of an AICB file: all that it states, or what SimAI does with it, which leaves some of it out"),
     APP__WORKLOAD_ATTRS(PREFIX, workload_config_t, options),
 };
 // clang-format on

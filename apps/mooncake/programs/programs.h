@@ -9,21 +9,10 @@
 // Rows of `metadata`, for both applications.
 // clang-format off
 #define APP__MC_METADATA_ATTRS(prefix, type, member)                                               \
-    SIM_ATTR(prefix ".metadata.latency", TIME, type, member.latency_ps,                            \
-             .default_text = "200us", .min_text = "0ps", .max_text = "100s",                       \
-             .help = "time that the metadata node takes for a request, one at a time"),            \
-    SIM_ATTR(prefix ".metadata.down-from", TIME, type, member.down_from_ps,                        \
-             .not_above = prefix ".metadata.down-until",                                           \
-             .default_text = "never", .min_text = "0ps",                                           \
-             .help = "time from which the metadata node answers nobody; never: it always "         \
-                     "answers"),                                                                   \
-    SIM_ATTR(prefix ".metadata.down-until", TIME, type, member.down_until_ps,                      \
-             .default_text = "never", .min_text = "0ps",                                           \
-             .help = "time from which the metadata node answers again after down-from"),           \
-    SIM_ATTR(prefix ".metadata.records", STRING, type, records,                                    \
-             .default_text = "",                                                                   \
-             .help = "file of records that the metadata node holds when the run begins, as "      \
-                     "`rocesim mooncake-meta import` prints them; none if empty")
+    SIM_ATTR_ROW(type, TIME, prefix ".metadata.latency", member.latency_ps, "200us", "0ps", "100s", "time that the metadata node takes for a request, one at a time"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".metadata.down-from", member.down_from_ps, "never", "0ps", NULL, "time from which the metadata node answers nobody; never: it always answers", .not_above = prefix ".metadata.down-until"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".metadata.down-until", member.down_until_ps, "never", "0ps", NULL, "time from which the metadata node answers again after down-from"), \
+    SIM_ATTR_ROW(type, STRING, prefix ".metadata.records", records, "", "file of records that the metadata node holds when the run begins, as `rocesim mooncake-meta import` prints them; none if empty")
 // clang-format on
 
 // Gives the metadata node the records of a file; nothing if its name is empty. A message names the

@@ -81,90 +81,28 @@ typedef struct app__requests_config {
 
 // clang-format off
 #define APP__REQUESTS_ATTRS(prefix, type, member)                                                  \
-    SIM_ATTR(prefix ".trace", STRING, type, member.trace,                                          \
-             .default_text = "",                                                                   \
-             .help = "file of requests (JSON lines of Mooncake or LLMServingSim, tables of " \
-                     "Azure, BurstGPT, Vidur or Splitwise); empty: requests are drawn"),                                                        \
-    SIM_ATTR(prefix ".trace-skip", COUNT, type, member.skip,                                       \
-             .default_text = "0", .min_text = "0", .max_text = "100000000",                        \
-             .help = "number of requests at the beginning of the trace that are left out"),        \
-    SIM_ATTR(prefix ".requests", COUNT, type, member.requests,                                     \
-             .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,    \
-             .help = "number of requests, the first ones of a trace; auto: all of the trace, or "  \
-                     "1000 that are drawn"),                                                       \
-    SIM_ATTR(prefix ".timestamp-unit", ENUM, type, member.unit,                                    \
-             .default_text = "auto", .choices = "auto|ms|s",                                       \
-             .help = "unit of the timestamps in a trace of JSON lines; auto: ms, or s if they "    \
-                     "have decimals and would be above 100 requests per second as ms"),            \
-    SIM_ATTR(prefix ".arrivals", ENUM, type, member.arrivals,                                      \
-             .default_text = "auto", .choices = "auto|trace|constant|poisson|gamma|bursts|clients",\
-             .help = "when requests arrive: at the times of the trace, after equal, exponential "  \
-                     "or gamma-distributed gaps, in bursts, or when a client's earlier request "   \
-                     "has ended; auto: trace if it has times, clients if there are any, else "     \
-                     "poisson"),                                                                   \
-    SIM_ATTR(prefix ".time-scale", RATIO, type, member.time_scale,                                 \
-             .default_text = "1", .min_text = "0.000001", .max_text = "1000000",                   \
-             .help = "factor on the times between arrivals; 0.5: twice the load"),                 \
-    SIM_ATTR(prefix ".rate", RATIO, type, member.rate,                                             \
-             .default_text = "auto", .min_text = "0.0001", .max_text = "1000000",                  \
-             .auto_ok = true,                                                                      \
-             .help = "mean number of requests per second; the times of a trace are stretched to "  \
-                     "it; auto: as in the trace, or 1 with drawn arrivals"),                       \
-    SIM_ATTR(prefix ".arrival-cv", RATIO, type, member.cv,                                         \
-             .default_text = "2", .min_text = "0.01", .max_text = "100",                           \
-             .help = "standard deviation of gamma's gaps divided by their mean; 1: as poisson"),   \
-    SIM_ATTR(prefix ".burst-on", TIME, type, member.burst_on_ps,                                   \
-             .default_text = "10s", .min_text = "1us", .max_text = "10000s",                       \
-             .help = "mean length of a burst, in which requests arrive as poisson"),               \
-    SIM_ATTR(prefix ".burst-off", TIME, type, member.burst_off_ps,                                 \
-             .default_text = "30s", .min_text = "0s", .max_text = "10000s",                        \
-             .help = "mean time between two bursts, in which no request arrives"),                 \
-    SIM_ATTR(prefix ".clients", COUNT, type, member.clients,                                       \
-             .default_text = "0", .min_text = "0", .max_text = "1000000",                          \
-             .help = "number of clients that each have one request at a time; 0: none, an open "   \
-                     "loop"),                                                                      \
-    SIM_ATTR(prefix ".think", TIME, type, member.think_ps,                                         \
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",                         \
-             .help = "mean time of a client between the end of a request and its next one, "       \
-                     "which is exponentially distributed"),                                        \
-    SIM_ATTR(prefix ".refused-wait", TIME, type, member.refused_ps,                                \
-             .default_text = "1s", .min_text = "0s", .max_text = "10000s",                         \
-             .help = "mean time that a client waits after a refused request, beside think, which " \
-                     "is exponentially distributed"),                                              \
-    SIM_ATTR(prefix ".turns", COUNT, type, member.turns,                                           \
-             .default_text = "1", .min_text = "1", .max_text = "1000000",                          \
-             .help = "number of requests of a client's conversation; a request repeats the "       \
-                     "earlier prompt and output and adds prompt-tokens to them"),                  \
-    SIM_ATTR(prefix ".prompt-tokens", STRING, type, member.prompt_tokens,                          \
-             .default_text = "auto",                                                               \
-             .help = "tokens of a prompt: N, `uniform MIN MAX`, `exponential MEAN`, `lognormal "   \
-                     "MEAN CV`, or a file with a cumulative distribution; auto: those of the "     \
-                     "trace, or lognormal 2048 1"),                                                \
-    SIM_ATTR(prefix ".output-tokens", STRING, type, member.output_tokens,                          \
-             .default_text = "auto",                                                               \
-             .help = "tokens of an output, in the words of prompt-tokens; auto: those of the "     \
-                     "trace, or lognormal 256 1"),                                                 \
-    SIM_ATTR(prefix ".tokens-max", COUNT, type, member.tokens_max,                                 \
-             .default_text = "131072", .min_text = "1", .max_text = "100000000",                   \
-             .help = "maximum number of tokens of a prompt, and of an output; longer ones are "    \
-                     "cut to it"),                                                                 \
-    SIM_ATTR(prefix ".prefixes", COUNT, type, member.prefixes,                                     \
-             .default_text = "0", .min_text = "0", .max_text = "1000000",                          \
-             .help = "number of prefixes that prompts may begin with, such as system prompts"),    \
-    SIM_ATTR(prefix ".prefix-skew", RATIO, type, member.prefix_skew,                               \
-             .default_text = "1", .min_text = "0", .max_text = "4",                                \
-             .help = "skew s of a prompt's choice: prefix n has a probability as 1 / n^s"),        \
-    SIM_ATTR(prefix ".prefix-share", RATIO, type, member.prefix_share,                             \
-             .default_text = "1", .min_text = "0", .max_text = "1",                                \
-             .help = "share of prompts, or of conversations, that begin with a prefix"),           \
-    SIM_ATTR(prefix ".prefix-tokens", STRING, type, member.prefix_tokens,                          \
-             .default_text = "1024",                                                               \
-             .help = "tokens of a prefix, in the words of prompt-tokens; at least one token of a " \
-                     "prompt stays its own"),                                                      \
-    SIM_ATTR(prefix ".block-tokens", COUNT, type, member.block_tokens,                             \
-             .default_text = "512", .min_text = "1", .max_text = "65536",                          \
-             .help = "number of tokens of a block, the unit in which prompts share their "         \
-                     "beginnings")
+    SIM_ATTR_ROW(type, STRING, prefix ".trace", member.trace, "", "file of requests (JSON lines of Mooncake or LLMServingSim, tables of Azure, BurstGPT, Vidur or Splitwise); empty: requests are drawn"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".trace-skip", member.skip, "0", "0", "100000000", "number of requests at the beginning of the trace that are left out"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".requests", member.requests, "auto", "1", "100000000", "number of requests, the first ones of a trace; auto: all of the trace, or 1000 that are drawn", .auto_ok = true), \
+    SIM_ATTR_ROW(type, ENUM, prefix ".timestamp-unit", member.unit, "auto", "auto|ms|s", "unit of the timestamps in a trace of JSON lines; auto: ms, or s if they have decimals and would be above 100 requests per second as ms"), \
+    SIM_ATTR_ROW(type, ENUM, prefix ".arrivals", member.arrivals, "auto", "auto|trace|constant|poisson|gamma|bursts|clients", "when requests arrive: at the times of the trace, after equal, exponential or gamma-distributed gaps, in bursts, or when a client's earlier request has ended; auto: trace if it has times, clients if there are any, else poisson"), \
+    SIM_ATTR_ROW(type, RATIO, prefix ".time-scale", member.time_scale, "1", "0.000001", "1000000", "factor on the times between arrivals; 0.5: twice the load"), \
+    SIM_ATTR_ROW(type, RATIO, prefix ".rate", member.rate, "auto", "0.0001", "1000000", "mean number of requests per second; the times of a trace are stretched to it; auto: as in the trace, or 1 with drawn arrivals", .auto_ok = true), \
+    SIM_ATTR_ROW(type, RATIO, prefix ".arrival-cv", member.cv, "2", "0.01", "100", "standard deviation of gamma's gaps divided by their mean; 1: as poisson"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".burst-on", member.burst_on_ps, "10s", "1us", "10000s", "mean length of a burst, in which requests arrive as poisson"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".burst-off", member.burst_off_ps, "30s", "0s", "10000s", "mean time between two bursts, in which no request arrives"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".clients", member.clients, "0", "0", "1000000", "number of clients that each have one request at a time; 0: none, an open loop"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".think", member.think_ps, "0s", "0s", "10000s", "mean time of a client between the end of a request and its next one, which is exponentially distributed"), \
+    SIM_ATTR_ROW(type, TIME, prefix ".refused-wait", member.refused_ps, "1s", "0s", "10000s", "mean time that a client waits after a refused request, beside think, which is exponentially distributed"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".turns", member.turns, "1", "1", "1000000", "number of requests of a client's conversation; a request repeats the earlier prompt and output and adds prompt-tokens to them"), \
+    SIM_ATTR_ROW(type, STRING, prefix ".prompt-tokens", member.prompt_tokens, "auto", "tokens of a prompt: N, `uniform MIN MAX`, `exponential MEAN`, `lognormal MEAN CV`, or a file with a cumulative distribution; auto: those of the trace, or lognormal 2048 1"), \
+    SIM_ATTR_ROW(type, STRING, prefix ".output-tokens", member.output_tokens, "auto", "tokens of an output, in the words of prompt-tokens; auto: those of the trace, or lognormal 256 1"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".tokens-max", member.tokens_max, "131072", "1", "100000000", "maximum number of tokens of a prompt, and of an output; longer ones are cut to it"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".prefixes", member.prefixes, "0", "0", "1000000", "number of prefixes that prompts may begin with, such as system prompts"), \
+    SIM_ATTR_ROW(type, RATIO, prefix ".prefix-skew", member.prefix_skew, "1", "0", "4", "skew s of a prompt's choice: prefix n has a probability as 1 / n^s"), \
+    SIM_ATTR_ROW(type, RATIO, prefix ".prefix-share", member.prefix_share, "1", "0", "1", "share of prompts, or of conversations, that begin with a prefix"), \
+    SIM_ATTR_ROW(type, STRING, prefix ".prefix-tokens", member.prefix_tokens, "1024", "tokens of a prefix, in the words of prompt-tokens; at least one token of a prompt stays its own"), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".block-tokens", member.block_tokens, "512", "1", "65536", "number of tokens of a block, the unit in which prompts share their beginnings")
 // clang-format on
 
 // Makes the requests from a trace or from random streams of the application. Takes

@@ -23,33 +23,15 @@ typedef struct collective_config {
 } collective_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(collective_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".kind", ENUM, collective_config_t, kind,
-             .default_text = "all-reduce",
-             .choices = "all-reduce|reduce-scatter|all-gather|broadcast|reduce|all-to-all|barrier|"
-                        "send-recv",
-             .help = "the collective; send-recv: each rank sends to the next one"),
-    SIM_ATTR(PREFIX ".ranks", COUNT, collective_config_t, ranks,
-             .default_text = "auto", .min_text = "1", .max_text = "1000000", .auto_ok = true,
-             .help = "number of ranks that call the collective; auto: one for each place of the "
-                     "hosts"),
-    SIM_ATTR(PREFIX ".bytes", BYTES, collective_config_t, bytes,
-             .default_text = "16MiB", .min_text = "0", .max_text = "1000TiB",
-             .help = "the buffer; all-gather: a rank's result; reduce-scatter: its input; "
-                     "all-to-all: what it sends to all; send-recv: one message"),
-    SIM_ATTR(PREFIX ".repeat", COUNT, collective_config_t, repeat,
-             .default_text = "1", .min_text = "1", .max_text = "1000000",
-             .help = "number of calls of the collective, one after the other"),
-    SIM_ATTR(PREFIX ".compute", TIME, collective_config_t, compute_ps,
-             .default_text = "0s", .min_text = "0s", .max_text = "1000s",
-             .help = "time that each rank computes before each call except the first, in whole ns"),
-    SIM_ATTR(PREFIX ".root", COUNT, collective_config_t, root,
-             .default_text = "0", .min_text = "0", .max_text = "1000000",
-             .help = "rank that a broadcast starts from, and that a reduce ends at"),
-    SIM_ATTR(PREFIX ".matrix", STRING, collective_config_t, matrix,
-             .default_text = "",
-             .help = "file with the bytes of an all-to-all: a line for each rank, with its bytes "
-                     "for each rank; empty: equal parts"),
+    ATTR(ENUM, "kind", kind, "all-reduce", "all-reduce|reduce-scatter|all-gather|broadcast|reduce|all-to-all|barrier|send-recv", "the collective; send-recv: each rank sends to the next one"),
+    ATTR(COUNT, "ranks", ranks, "auto", "1", "1000000", "number of ranks that call the collective; auto: one for each place of the hosts", .auto_ok = true),
+    ATTR(BYTES, "bytes", bytes, "16MiB", "0", "1000TiB", "the buffer; all-gather: a rank's result; reduce-scatter: its input; all-to-all: what it sends to all; send-recv: one message"),
+    ATTR(COUNT, "repeat", repeat, "1", "1", "1000000", "number of calls of the collective, one after the other"),
+    ATTR(TIME, "compute", compute_ps, "0s", "0s", "1000s", "time that each rank computes before each call except the first, in whole ns"),
+    ATTR(COUNT, "root", root, "0", "0", "1000000", "rank that a broadcast starts from, and that a reduce ends at"),
+    ATTR(STRING, "matrix", matrix, "", "file with the bytes of an all-to-all: a line for each rank, with its bytes for each rank; empty: equal parts"),
     APP__WORKLOAD_ATTRS(PREFIX, collective_config_t, options),
 };
 // clang-format on

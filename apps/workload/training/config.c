@@ -13,14 +13,11 @@
 
 // clang-format off
 #define MODEL_SIZE(path, member, least, most, help_)                                               \
-    SIM_ATTR(PREFIX "." path, COUNT, TYPE, member,                                                 \
-             .auto_ok = true, .default_text = "auto", .min_text = least, .max_text = most,         \
-             .help = help_ "; auto: the model's")
+    SIM_ATTR_ROW(TYPE, COUNT, PREFIX "." path, member, "auto", least, most, help_ "; auto: the model's", .auto_ok = true)
 
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(TYPE, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".model", ENUM, TYPE, model,
-             .default_text = "gpt-13b", .choices = APP__MODEL_NAMES,
-             .help = "language model; the attributes from layers to expert-ffn change it"),
+    ATTR(ENUM, "model", model, "gpt-13b", APP__MODEL_NAMES, "language model; the attributes from layers to expert-ffn change it"),
     MODEL_SIZE("layers", layers, "1", "10000", "layers of the model"),
     MODEL_SIZE("hidden", hidden, "1", "1000000", "width of the model"),
     MODEL_SIZE("heads", heads, "1", "10000", "heads of attention"),
@@ -30,113 +27,35 @@ static const sim_attr_t attrs[] = {
     MODEL_SIZE("experts", experts, "0", "4096", "experts of a layer; 0: dense layers"),
     MODEL_SIZE("top-k", top_k, "1", "4096", "experts that a token uses"),
     MODEL_SIZE("expert-ffn", expert_ffn, "1", "10000000", "inner width of an expert"),
-    SIM_ATTR(PREFIX ".tp", COUNT, TYPE, tp,
-             .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "tensor parallelism: number of GPUs that share each layer"),
-    SIM_ATTR(PREFIX ".cp", COUNT, TYPE, cp,
-             .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "context parallelism: number of GPUs that share each sequence"),
-    SIM_ATTR(PREFIX ".dp", COUNT, TYPE, dp,
-             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "1000000",
-             .help = "data parallelism: number of replicas of the model; auto: as many as the "
-                     "hosts' NICs have room for"),
-    SIM_ATTR(PREFIX ".pp", COUNT, TYPE, pp,
-             .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "pipeline parallelism: number of stages of the model"),
-    SIM_ATTR(PREFIX ".vpp", COUNT, TYPE, vpp,
-             .default_text = "1", .min_text = "1", .max_text = "1024",
-             .help = "number of chunks of layers of a stage; above 1: the interleaved schedule"),
-    SIM_ATTR(PREFIX ".ep", COUNT, TYPE, ep,
-             .default_text = "1", .min_text = "1", .max_text = "4096",
-             .help = "expert parallelism: number of ranks of cp x dp over which the experts are "
-                     "spread"),
-    SIM_ATTR(PREFIX ".iterations", COUNT, TYPE, iterations,
-             .default_text = "1", .min_text = "1", .max_text = "10000",
-             .help = "number of iterations of the training, each with one update of the "
-                     "parameters"),
-    SIM_ATTR(PREFIX ".microbatches", COUNT, TYPE, microbatches,
-             .default_text = "8", .min_text = "1", .max_text = "100000",
-             .help = "number of microbatches that a replica of the model works on in an iteration"),
-    SIM_ATTR(PREFIX ".microbatch", COUNT, TYPE, microbatch,
-             .default_text = "1", .min_text = "1", .max_text = "100000",
-             .help = "number of sequences of a microbatch"),
-    SIM_ATTR(PREFIX ".sequence", COUNT, TYPE, sequence,
-             .default_text = "2048", .min_text = "1", .max_text = "100000000",
-             .help = "number of tokens of a sequence"),
-    SIM_ATTR(PREFIX ".sequence-parallel", BOOL, TYPE, sequence_parallel,
-             .default_text = "false",
-             .help = "whether the ranks of a tensor-parallel group share the activations between "
-                     "layers: all-gathers and reduce-scatters instead of all-reduces, and shorter "
-                     "messages between stages"),
-    SIM_ATTR(PREFIX ".attention", BOOL, TYPE, attention,
-             .default_text = "false",
-             .help = "whether the products of queries, keys and values, which grow with the square "
-                     "of the sequence, cost time beside the model's parameters"),
-    SIM_ATTR(PREFIX ".recompute", ENUM, TYPE, recompute,
-             .default_text = "none", .choices = "none|selective|full",
-             .help = "results of the forward pass that the backward pass computes again: none, the "
-                     "products of queries, keys and values, or all of each layer"),
-    SIM_ATTR(PREFIX ".overlap", ENUM, TYPE, overlap,
-             .default_text = "gradients", .choices = "none|gradients|all",
-             .help = "collectives of data parallelism that run beside computation: none; those of "
-                     "gradients under the backward pass; all: those of parameters, too, under the "
-                     "forward pass"),
-    SIM_ATTR(PREFIX ".tensor-overlap", COUNT, TYPE, tensor_overlap,
-             .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "number of pieces of a matrix product, whose tensor-parallel collectives run "
-                     "beside the computation of other pieces, as with tp-comm-overlap of Megatron; "
-                     "1: they block"),
-    SIM_ATTR(PREFIX ".expert-overlap", COUNT, TYPE, expert_overlap,
-             .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "number of pieces into which the tokens of a layer's experts are divided: "
-                     "while one is computed, others are sent to experts and back; 1: experts wait "
-                     "for all tokens"),
-    SIM_ATTR(PREFIX ".zero", COUNT, TYPE, zero,
-             .default_text = "1", .min_text = "0", .max_text = "3",
-             .help = "stage of ZeRO: 0 all-reduces gradients, 1 reduce-scatters them and gathers "
-                     "parameters, 2 reduce-scatters them in each microbatch, 3 gathers parameters "
-                     "layer by layer"),
-    SIM_ATTR(PREFIX ".bucket", BYTES, TYPE, bucket_bytes,
-             .default_text = "160MB", .min_text = "0", .max_text = "1TB",
-             .help = "bytes of gradients in one collective; with overlap, a collective takes whole "
-                     "layers until it has this size; without it, pieces of this size; 0: all "
-                     "gradients of a stage in one"),
-    SIM_ATTR(PREFIX ".activation-bytes", COUNT, TYPE, activation_bytes,
-             .default_text = "2", .min_text = "1", .max_text = "8",
-             .help = "size of an activation"),
-    SIM_ATTR(PREFIX ".gradient-bytes", COUNT, TYPE, gradient_bytes,
-             .default_text = "4", .min_text = "1", .max_text = "8",
-             .help = "size of a gradient when it is reduced"),
-    SIM_ATTR(PREFIX ".parameter-bytes", COUNT, TYPE, parameter_bytes,
-             .default_text = "2", .min_text = "1", .max_text = "8",
-             .help = "size of a parameter when it is gathered"),
-    SIM_ATTR(PREFIX ".tflops", RATIO, TYPE, tflops,
-             .default_text = "989", .min_text = "1/1000", .max_text = "1000000",
-             .help = "peak of a GPU in 10^12 floating-point operations a second; the default is an "
-                     "H100 with 16-bit numbers"),
-    SIM_ATTR(PREFIX ".mfu", RATIO, TYPE, mfu,
-             .default_text = "0.4", .min_text = "1/1000", .max_text = "1",
-             .help = "share of the peak that a GPU reaches while it computes"),
-    SIM_ATTR(PREFIX ".update", TIME, TYPE, update_ps,
-             .default_text = "0s", .min_text = "0s", .max_text = "1000s",
-             .help = "time of the optimizer in an iteration"),
-    SIM_ATTR(PREFIX ".jitter", RATIO, TYPE, jitter,
-             .default_text = "0", .min_text = "0", .max_text = "1",
-             .help = "standard deviation of the time of each computation, as a share of it"),
-    SIM_ATTR(PREFIX ".slow-ranks", STRING, TYPE, slow_ranks,
-             .default_text = "",
-             .help = "ranks that compute slowly: numbers and ranges such as [3, 8-15]"),
-    SIM_ATTR(PREFIX ".slow-factor", RATIO, TYPE, slow_factor,
-             .default_text = "2", .min_text = "1", .max_text = "1000",
-             .help = "factor on the computations of slow ranks"),
-    SIM_ATTR(PREFIX ".skew", RATIO, TYPE, skew,
-             .default_text = "0", .min_text = "0", .max_text = "4",
-             .help = "exponent of Zipf's law by which tokens choose experts, each layer with hot "
-                     "experts of its own; 0: all experts get the same number"),
-    SIM_ATTR(PREFIX ".routing", STRING, TYPE, routing,
-             .default_text = "",
-             .help = "file with a matrix of weights: a row for each rank of an expert group, or one "
-                     "for all; a column for each expert, or each rank of the group"),
+    ATTR(COUNT, "tp", tp, "1", "1", "1024", "tensor parallelism: number of GPUs that share each layer"),
+    ATTR(COUNT, "cp", cp, "1", "1", "1024", "context parallelism: number of GPUs that share each sequence"),
+    ATTR(COUNT, "dp", dp, "auto", "1", "1000000", "data parallelism: number of replicas of the model; auto: as many as the hosts' NICs have room for", .auto_ok = true),
+    ATTR(COUNT, "pp", pp, "1", "1", "1024", "pipeline parallelism: number of stages of the model"),
+    ATTR(COUNT, "vpp", vpp, "1", "1", "1024", "number of chunks of layers of a stage; above 1: the interleaved schedule"),
+    ATTR(COUNT, "ep", ep, "1", "1", "4096", "expert parallelism: number of ranks of cp x dp over which the experts are spread"),
+    ATTR(COUNT, "iterations", iterations, "1", "1", "10000", "number of iterations of the training, each with one update of the parameters"),
+    ATTR(COUNT, "microbatches", microbatches, "8", "1", "100000", "number of microbatches that a replica of the model works on in an iteration"),
+    ATTR(COUNT, "microbatch", microbatch, "1", "1", "100000", "number of sequences of a microbatch"),
+    ATTR(COUNT, "sequence", sequence, "2048", "1", "100000000", "number of tokens of a sequence"),
+    ATTR(BOOL, "sequence-parallel", sequence_parallel, "false", "whether the ranks of a tensor-parallel group share the activations between layers: all-gathers and reduce-scatters instead of all-reduces, and shorter messages between stages"),
+    ATTR(BOOL, "attention", attention, "false", "whether the products of queries, keys and values, which grow with the square of the sequence, cost time beside the model's parameters"),
+    ATTR(ENUM, "recompute", recompute, "none", "none|selective|full", "results of the forward pass that the backward pass computes again: none, the products of queries, keys and values, or all of each layer"),
+    ATTR(ENUM, "overlap", overlap, "gradients", "none|gradients|all", "collectives of data parallelism that run beside computation: none; those of gradients under the backward pass; all: those of parameters, too, under the forward pass"),
+    ATTR(COUNT, "tensor-overlap", tensor_overlap, "1", "1", "64", "number of pieces of a matrix product, whose tensor-parallel collectives run beside the computation of other pieces, as with tp-comm-overlap of Megatron; 1: they block"),
+    ATTR(COUNT, "expert-overlap", expert_overlap, "1", "1", "64", "number of pieces into which the tokens of a layer's experts are divided: while one is computed, others are sent to experts and back; 1: experts wait for all tokens"),
+    ATTR(COUNT, "zero", zero, "1", "0", "3", "stage of ZeRO: 0 all-reduces gradients, 1 reduce-scatters them and gathers parameters, 2 reduce-scatters them in each microbatch, 3 gathers parameters layer by layer"),
+    ATTR(BYTES, "bucket", bucket_bytes, "160MB", "0", "1TB", "bytes of gradients in one collective; with overlap, a collective takes whole layers until it has this size; without it, pieces of this size; 0: all gradients of a stage in one"),
+    ATTR(COUNT, "activation-bytes", activation_bytes, "2", "1", "8", "size of an activation"),
+    ATTR(COUNT, "gradient-bytes", gradient_bytes, "4", "1", "8", "size of a gradient when it is reduced"),
+    ATTR(COUNT, "parameter-bytes", parameter_bytes, "2", "1", "8", "size of a parameter when it is gathered"),
+    ATTR(RATIO, "tflops", tflops, "989", "1/1000", "1000000", "peak of a GPU in 10^12 floating-point operations a second; the default is an H100 with 16-bit numbers"),
+    ATTR(RATIO, "mfu", mfu, "0.4", "1/1000", "1", "share of the peak that a GPU reaches while it computes"),
+    ATTR(TIME, "update", update_ps, "0s", "0s", "1000s", "time of the optimizer in an iteration"),
+    ATTR(RATIO, "jitter", jitter, "0", "0", "1", "standard deviation of the time of each computation, as a share of it"),
+    ATTR(STRING, "slow-ranks", slow_ranks, "", "ranks that compute slowly: numbers and ranges such as [3, 8-15]"),
+    ATTR(RATIO, "slow-factor", slow_factor, "2", "1", "1000", "factor on the computations of slow ranks"),
+    ATTR(RATIO, "skew", skew, "0", "0", "4", "exponent of Zipf's law by which tokens choose experts, each layer with hot experts of its own; 0: all experts get the same number"),
+    ATTR(STRING, "routing", routing, "", "file with a matrix of weights: a row for each rank of an expert group, or one for all; a column for each expert, or each rank of the group"),
     APP__WORKLOAD_ATTRS(PREFIX, TYPE, options),
 };
 // clang-format on
