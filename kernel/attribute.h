@@ -87,11 +87,11 @@ typedef struct sim_attr {
                                                               sizeof(SIM__ATTR_FIELD_##type_)),  \
         __VA_ARGS__                                                                              \
     }
-// The row of a wide table, with one row a line: values stand in the order of columns, and those of a
-// row depend on its type:
+// The row of a wide table, with one row a line. Values stand in the order of columns, which depend
+// on the type:
 //
 //     #define ATTR(...) SIM_ATTR_ROW(net_switch_config_t, __VA_ARGS__)
-//     ATTR(BYTES, "switch.buffer", buffer_bytes, "32MB", "1KB", "64GB", "packet memory of a switch"),
+//     ATTR(BYTES, "switch.buffer", buffer_bytes, "32MB", "1KB", "64GB", "memory of a switch"),
 //
 // COUNT, BYTES, TIME, RATE, RATIO: default, smallest, largest (NULL: no limit) and help.
 // ENUM: default, choices and help. All others: default and help. Rarer members follow by name.

@@ -8,28 +8,15 @@
 #define PREFIX "topology.dumbbell"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_dumbbell_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".left", COUNT, topo_dumbbell_config_t, left,
-             .default_text = "8", .min_text = "1", .max_text = "65535",
-             .help = "number of hosts on the left switch"),
-    SIM_ATTR(PREFIX ".right", COUNT, topo_dumbbell_config_t, right,
-             .default_text = "8", .min_text = "1", .max_text = "65535",
-             .help = "number of hosts on the right switch"),
-    SIM_ATTR(PREFIX ".host-rate", RATE, topo_dumbbell_config_t, host_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the hosts' links"),
-    SIM_ATTR(PREFIX ".host-delay", TIME, topo_dumbbell_config_t, host_delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the hosts' links"),
-    SIM_ATTR(PREFIX ".bottleneck-rate", RATE, topo_dumbbell_config_t, bottleneck_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the cable between the switches"),
-    SIM_ATTR(PREFIX ".bottleneck-delay", TIME, topo_dumbbell_config_t, bottleneck_delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the cable between the switches"),
-    SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_dumbbell_config_t, nics_per_host,
-             .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "number of NICs of each host; each has a link to the same switch"),
+    ATTR(COUNT, "left", left, "8", "1", "65535", "number of hosts on the left switch"),
+    ATTR(COUNT, "right", right, "8", "1", "65535", "number of hosts on the right switch"),
+    ATTR(RATE, "host-rate", host_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the hosts' links"),
+    ATTR(TIME, "host-delay", host_delay_ps, "1us", "1ps", "1s", "one-way delay of the hosts' links"),
+    ATTR(RATE, "bottleneck-rate", bottleneck_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the cable between the switches"),
+    ATTR(TIME, "bottleneck-delay", bottleneck_delay_ps, "1us", "1ps", "1s", "one-way delay of the cable between the switches"),
+    ATTR(COUNT, "nics-per-host", nics_per_host, "1", "1", "256", "number of NICs of each host; each has a link to the same switch"),
 };
 // clang-format on
 

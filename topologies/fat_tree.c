@@ -14,27 +14,14 @@
 #define K_MAX 256
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_fat_tree_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".k", COUNT, topo_fat_tree_config_t, k,
-             .default_text = "4", .min_text = "2", .max_text = "256",
-             .help = "ports of each switch, an even number; the tree has k pods and k^3/4 hosts"),
-    SIM_ATTR(PREFIX ".pods", COUNT, topo_fat_tree_config_t, pods,
-             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "256",
-             .help = "number of pods that are built, up to k; auto: k; one pod has no core "
-                     "switches"),
-    SIM_ATTR(PREFIX ".hosts-per-edge", COUNT, topo_fat_tree_config_t, hosts_per_edge,
-             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "65535",
-             .help = "number of hosts on each edge switch; auto: k/2, more hosts over-subscribe "
-                     "the edge"),
-    SIM_ATTR(PREFIX ".rate", RATE, topo_fat_tree_config_t, rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of every link in each direction"),
-    SIM_ATTR(PREFIX ".delay", TIME, topo_fat_tree_config_t, delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of every link"),
-    SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_fat_tree_config_t, nics_per_host,
-             .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "number of NICs of each host; each has a link to the same edge switch"),
+    ATTR(COUNT, "k", k, "4", "2", "256", "ports of each switch, an even number; the tree has k pods and k^3/4 hosts"),
+    ATTR(COUNT, "pods", pods, "auto", "1", "256", "number of pods that are built, up to k; auto: k; one pod has no core switches", .auto_ok = true),
+    ATTR(COUNT, "hosts-per-edge", hosts_per_edge, "auto", "1", "65535", "number of hosts on each edge switch; auto: k/2, more hosts over-subscribe the edge", .auto_ok = true),
+    ATTR(RATE, "rate", rate_bps, "100Gbps", "1bps", "100Tbps", "rate of every link in each direction"),
+    ATTR(TIME, "delay", delay_ps, "1us", "1ps", "1s", "one-way delay of every link"),
+    ATTR(COUNT, "nics-per-host", nics_per_host, "1", "1", "256", "number of NICs of each host; each has a link to the same edge switch"),
 };
 // clang-format on
 

@@ -14,43 +14,19 @@
 #define PREFIX "topology.leaf-spine"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_leaf_spine_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".leaves", COUNT, topo_leaf_spine_config_t, leaves,
-             .default_text = "4", .min_text = "1", .max_text = "65535",
-             .help = "number of leaf switches"),
-    SIM_ATTR(PREFIX ".spines", COUNT, topo_leaf_spine_config_t, spines,
-             .default_text = "2", .min_text = "1", .max_text = "65535",
-             .help = "number of spine switches"),
-    SIM_ATTR(PREFIX ".hosts-per-leaf", COUNT, topo_leaf_spine_config_t, hosts_per_leaf,
-             .default_text = "32", .min_text = "1", .max_text = "65535",
-             .help = "number of hosts on each leaf switch; with rails: on each group of "
-                     "nics-per-host leaves"),
-    SIM_ATTR(PREFIX ".links-per-spine", COUNT, topo_leaf_spine_config_t, links_per_spine,
-             .default_text = "1", .min_text = "1", .max_text = "65535",
-             .help = "number of parallel links from each leaf to each spine"),
-    SIM_ATTR(PREFIX ".host-rate", RATE, topo_leaf_spine_config_t, host_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the hosts' links"),
-    SIM_ATTR(PREFIX ".fabric-rate", RATE, topo_leaf_spine_config_t, fabric_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the links between leaves and spines"),
-    SIM_ATTR(PREFIX ".delay", TIME, topo_leaf_spine_config_t, delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of every link whose host-delay or fabric-delay is auto"),
-    SIM_ATTR(PREFIX ".host-delay", TIME, topo_leaf_spine_config_t, host_delay_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the hosts' links; auto: topology.leaf-spine.delay"),
-    SIM_ATTR(PREFIX ".fabric-delay", TIME, topo_leaf_spine_config_t, fabric_delay_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the links between leaves and spines; auto: "
-                     "topology.leaf-spine.delay"),
-    SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_leaf_spine_config_t, nics_per_host,
-             .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "number of NICs of each host"),
-    SIM_ATTR(PREFIX ".rails", BOOL, topo_leaf_spine_config_t, rails,
-             .default_text = "off",
-             .help = "on: NIC n of a host is linked to leaf n of its group; off: all NICs of a "
-                     "host to one leaf"),
+    ATTR(COUNT, "leaves", leaves, "4", "1", "65535", "number of leaf switches"),
+    ATTR(COUNT, "spines", spines, "2", "1", "65535", "number of spine switches"),
+    ATTR(COUNT, "hosts-per-leaf", hosts_per_leaf, "32", "1", "65535", "number of hosts on each leaf switch; with rails: on each group of nics-per-host leaves"),
+    ATTR(COUNT, "links-per-spine", links_per_spine, "1", "1", "65535", "number of parallel links from each leaf to each spine"),
+    ATTR(RATE, "host-rate", host_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the hosts' links"),
+    ATTR(RATE, "fabric-rate", fabric_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the links between leaves and spines"),
+    ATTR(TIME, "delay", delay_ps, "1us", "1ps", "1s", "one-way delay of every link whose host-delay or fabric-delay is auto"),
+    ATTR(TIME, "host-delay", host_delay_ps, "auto", "1ps", "1s", "one-way delay of the hosts' links; auto: topology.leaf-spine.delay", .auto_ok = true),
+    ATTR(TIME, "fabric-delay", fabric_delay_ps, "auto", "1ps", "1s", "one-way delay of the links between leaves and spines; auto: topology.leaf-spine.delay", .auto_ok = true),
+    ATTR(COUNT, "nics-per-host", nics_per_host, "1", "1", "256", "number of NICs of each host"),
+    ATTR(BOOL, "rails", rails, "off", "on: NIC n of a host is linked to leaf n of its group; off: all NICs of a host to one leaf"),
 };
 // clang-format on
 

@@ -5,16 +5,11 @@
 #define PREFIX "topology.pair"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_pair_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".rate", RATE, topo_pair_config_t, rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of each cable in each direction"),
-    SIM_ATTR(PREFIX ".delay", TIME, topo_pair_config_t, delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of each cable"),
-    SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_pair_config_t, nics_per_host,
-             .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "number of NICs of each host; a cable joins NIC n of both hosts"),
+    ATTR(RATE, "rate", rate_bps, "100Gbps", "1bps", "100Tbps", "rate of each cable in each direction"),
+    ATTR(TIME, "delay", delay_ps, "1us", "1ps", "1s", "one-way delay of each cable"),
+    ATTR(COUNT, "nics-per-host", nics_per_host, "1", "1", "256", "number of NICs of each host; a cable joins NIC n of both hosts"),
 };
 // clang-format on
 

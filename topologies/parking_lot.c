@@ -9,29 +9,15 @@
 #define PREFIX "topology.parking-lot"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_parking_lot_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".switches", COUNT, topo_parking_lot_config_t, switches,
-             .default_text = "4", .min_text = "2", .max_text = "63",
-             .help = "number of switches in the row; at most 63, because packets start with TTL "
-                     "64"),
-    SIM_ATTR(PREFIX ".hosts-per-switch", COUNT, topo_parking_lot_config_t, hosts_per_switch,
-             .default_text = "2", .min_text = "1", .max_text = "65534",
-             .help = "number of hosts on each switch"),
-    SIM_ATTR(PREFIX ".host-rate", RATE, topo_parking_lot_config_t, host_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the hosts' links"),
-    SIM_ATTR(PREFIX ".host-delay", TIME, topo_parking_lot_config_t, host_delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the hosts' links"),
-    SIM_ATTR(PREFIX ".trunk-rate", RATE, topo_parking_lot_config_t, trunk_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the links between switches"),
-    SIM_ATTR(PREFIX ".trunk-delay", TIME, topo_parking_lot_config_t, trunk_delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the links between switches"),
-    SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_parking_lot_config_t, nics_per_host,
-             .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "number of NICs of each host; each has a link to the same switch"),
+    ATTR(COUNT, "switches", switches, "4", "2", "63", "number of switches in the row; at most 63, because packets start with TTL 64"),
+    ATTR(COUNT, "hosts-per-switch", hosts_per_switch, "2", "1", "65534", "number of hosts on each switch"),
+    ATTR(RATE, "host-rate", host_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the hosts' links"),
+    ATTR(TIME, "host-delay", host_delay_ps, "1us", "1ps", "1s", "one-way delay of the hosts' links"),
+    ATTR(RATE, "trunk-rate", trunk_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the links between switches"),
+    ATTR(TIME, "trunk-delay", trunk_delay_ps, "1us", "1ps", "1s", "one-way delay of the links between switches"),
+    ATTR(COUNT, "nics-per-host", nics_per_host, "1", "1", "256", "number of NICs of each host; each has a link to the same switch"),
 };
 // clang-format on
 

@@ -5,19 +5,12 @@
 #define PREFIX "topology.star"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_star_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".hosts", COUNT, topo_star_config_t, hosts,
-             .default_text = "8", .min_text = "1", .max_text = "65535",
-             .help = "number of hosts on the switch"),
-    SIM_ATTR(PREFIX ".rate", RATE, topo_star_config_t, rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of each link in each direction"),
-    SIM_ATTR(PREFIX ".delay", TIME, topo_star_config_t, delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of each link"),
-    SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_star_config_t, nics_per_host,
-             .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "number of NICs of each host; each has a link to the switch"),
+    ATTR(COUNT, "hosts", hosts, "8", "1", "65535", "number of hosts on the switch"),
+    ATTR(RATE, "rate", rate_bps, "100Gbps", "1bps", "100Tbps", "rate of each link in each direction"),
+    ATTR(TIME, "delay", delay_ps, "1us", "1ps", "1s", "one-way delay of each link"),
+    ATTR(COUNT, "nics-per-host", nics_per_host, "1", "1", "256", "number of NICs of each host; each has a link to the switch"),
 };
 // clang-format on
 

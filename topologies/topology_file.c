@@ -11,21 +11,12 @@
 #define PREFIX "topology.file"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_file_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".path", STRING, topo_file_config_t, path,
-             .default_text = "",
-             .help = "name of the topology file; \"topology: {file: PATH}\" is short for it"),
-    SIM_ATTR(PREFIX ".format", ENUM, topo_file_config_t, format,
-             .default_text = "auto", .choices = "auto|hpcc|htsim",
-             .help = "format of the file; hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; htsim: "
-                     ".topo; auto: by the first word"),
-    SIM_ATTR(PREFIX ".loss-rate", RATIO, topo_file_config_t, loss_rate,
-             .default_text = "0", .min_text = "0", .max_text = "1",
-             .help = "share of frames lost at random on links to which the file gives no loss"),
-    SIM_ATTR(PREFIX ".routes", STRING, topo_file_config_t, routes,
-             .default_text = "",
-             .help = "file of next hops for a topology of format hpcc, rows \"node host n "
-                     "next:interface...\"; routes that it does not name are searched"),
+    ATTR(STRING, "path", path, "", "name of the topology file; \"topology: {file: PATH}\" is short for it"),
+    ATTR(ENUM, "format", format, "auto", "auto|hpcc|htsim", "format of the file; hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; htsim: .topo; auto: by the first word"),
+    ATTR(RATIO, "loss-rate", loss_rate, "0", "0", "1", "share of frames lost at random on links to which the file gives no loss"),
+    ATTR(STRING, "routes", routes, "", "file of next hops for a topology of format hpcc, rows \"node host n next:interface...\"; routes that it does not name are searched"),
 };
 // clang-format on
 

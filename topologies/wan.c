@@ -18,58 +18,23 @@
 #define PREFIX "topology.wan"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_wan_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".sites", COUNT, topo_wan_config_t, sites,
-             .default_text = "2", .min_text = "2", .max_text = "64",
-             .help = "number of sites that long links join"),
-    SIM_ATTR(PREFIX ".site", STRING, topo_wan_config_t, site,
-             .default_text = "",
-             .help = "topology of each site: star, leaf-spine, fat-tree, dumbbell or parking-lot; "
-                     "empty: hosts on its border switch"),
-    SIM_ATTR(PREFIX ".values", STRING, topo_wan_config_t, values,
-             .default_text = "",
-             .help = "attributes of the sites' topology: leaves=2 spines=2 hosts-per-leaf=4"),
-    SIM_ATTR(PREFIX ".hosts", COUNT, topo_wan_config_t, hosts,
-             .default_text = "1", .min_text = "1", .max_text = "65535",
-             .help = "number of hosts of each site if topology.wan.site is empty"),
-    SIM_ATTR(PREFIX ".host-rate", RATE, topo_wan_config_t, host_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of each long link in each direction"),
-    SIM_ATTR(PREFIX ".host-delay", TIME, topo_wan_config_t, host_delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of a long link; auto: half of topology.wan.rtt"),
-    SIM_ATTR(PREFIX ".rate", RATE, topo_wan_config_t, rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of a long link"),
-    SIM_ATTR(PREFIX ".rtt", TIME, topo_wan_config_t, rtt_ps,
-             .default_text = "10ms", .min_text = "2ps", .max_text = "2s",
-             .help = "round-trip time over a long link"),
-    SIM_ATTR(PREFIX ".delay", TIME, topo_wan_config_t, delay_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of a long link; auto: half of rtt"),
-    SIM_ATTR(PREFIX ".links", COUNT, topo_wan_config_t, links,
-             .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "number of parallel long links between two joined sites"),
-    SIM_ATTR(PREFIX ".shape", ENUM, topo_wan_config_t, shape,
-             .default_text = "mesh", .choices = "mesh|ring|chain",
-             .help = "pairs of borders that are joined; mesh: all; chain: neighbours; ring: "
-                     "neighbours, and the last with the first"),
-    SIM_ATTR(PREFIX ".direct", BOOL, topo_wan_config_t, direct,
-             .default_text = "off",
-             .help = "on: the hosts of the first of two sites are linked to the second border by "
-                     "the long links, without a border of their own"),
-    SIM_ATTR(PREFIX ".pfc-across", BOOL, topo_wan_config_t, pfc_across,
-             .default_text = "off",
-             .help = "on: borders take part in PFC, so pauses cross the long links; off: PFC "
-                     "stops at the borders"),
-    SIM_ATTR(PREFIX ".border-buffer", BYTES, topo_wan_config_t, border_buffer_bytes,
-             .auto_ok = true, .default_text = "auto", .min_text = "1KB", .max_text = "64GB",
-             .help = "packet memory of a border; auto: the bytes of one round trip over a long "
-                     "link, at least switch.buffer"),
-    SIM_ATTR(PREFIX ".loss-file", STRING, topo_wan_config_t, loss_file,
-             .default_text = "",
-             .help = "file that lists the data packets that the first long link loses in its "
-                     "forward direction (docs/models/loss.md)"),
+    ATTR(COUNT, "sites", sites, "2", "2", "64", "number of sites that long links join"),
+    ATTR(STRING, "site", site, "", "topology of each site: star, leaf-spine, fat-tree, dumbbell or parking-lot; empty: hosts on its border switch"),
+    ATTR(STRING, "values", values, "", "attributes of the sites' topology: leaves=2 spines=2 hosts-per-leaf=4"),
+    ATTR(COUNT, "hosts", hosts, "1", "1", "65535", "number of hosts of each site if topology.wan.site is empty"),
+    ATTR(RATE, "host-rate", host_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of each long link in each direction"),
+    ATTR(TIME, "host-delay", host_delay_ps, "1us", "1ps", "1s", "one-way delay of a long link; auto: half of topology.wan.rtt"),
+    ATTR(RATE, "rate", rate_bps, "100Gbps", "1bps", "100Tbps", "rate of a long link"),
+    ATTR(TIME, "rtt", rtt_ps, "10ms", "2ps", "2s", "round-trip time over a long link"),
+    ATTR(TIME, "delay", delay_ps, "auto", "1ps", "1s", "one-way delay of a long link; auto: half of rtt", .auto_ok = true),
+    ATTR(COUNT, "links", links, "1", "1", "64", "number of parallel long links between two joined sites"),
+    ATTR(ENUM, "shape", shape, "mesh", "mesh|ring|chain", "pairs of borders that are joined; mesh: all; chain: neighbours; ring: neighbours, and the last with the first"),
+    ATTR(BOOL, "direct", direct, "off", "on: the hosts of the first of two sites are linked to the second border by the long links, without a border of their own"),
+    ATTR(BOOL, "pfc-across", pfc_across, "off", "on: borders take part in PFC, so pauses cross the long links; off: PFC stops at the borders"),
+    ATTR(BYTES, "border-buffer", border_buffer_bytes, "auto", "1KB", "64GB", "packet memory of a border; auto: the bytes of one round trip over a long link, at least switch.buffer", .auto_ok = true),
+    ATTR(STRING, "loss-file", loss_file, "", "file that lists the data packets that the first long link loses in its forward direction (docs/models/loss.md)"),
 };
 // clang-format on
 

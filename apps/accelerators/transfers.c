@@ -31,44 +31,18 @@ typedef struct config {
 } config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".hosts", STRING, config_t, hosts,
-             .default_text = "*",
-             .help = "hosts whose accelerators exchange messages, each host among its own"),
-    SIM_ATTR(PREFIX ".pattern", ENUM, config_t, pattern,
-             .default_text = "all-to-all",
-             .choices = "pair|ring|incast|scatter|all-to-all|permutation",
-             .help = "pattern of the transfers between accelerators; pair: 0 to 1; ring: each to the next; incast: all others "
-                     "to 0; scatter: 0 to all others; all-to-all: each to all others, beginning "
-                     "with the next; permutation: each to another one, at random"),
-    SIM_ATTR(PREFIX ".operation", ENUM, config_t, operation,
-             .default_text = "store", .choices = "store|load",
-             .help = "how bytes move; store: their sender puts them; load: their receiver asks for "
-                     "them"),
-    SIM_ATTR(PREFIX ".accelerators", COUNT, config_t, accelerators,
-             .auto_ok = true, .default_text = "auto", .min_text = "2", .max_text = "4096",
-             .help = "number of accelerators of each host that take part; auto: all, or one for "
-                     "each NIC with scale-up.model formula"),
-    SIM_ATTR(PREFIX ".bytes", BYTES, config_t, bytes,
-             .default_text = "1MiB", .min_text = "1", .max_text = "1TiB",
-             .help = "bytes of each message between accelerators"),
-    SIM_ATTR(PREFIX ".messages", COUNT, config_t, messages,
-             .default_text = "1", .min_text = "1", .max_text = "1000000000",
-             .help = "number of messages from one accelerator to another"),
-    SIM_ATTR(PREFIX ".outstanding", COUNT, config_t, outstanding,
-             .default_text = "1024", .min_text = "1", .max_text = "1000000",
-             .help = "maximum number of messages from one accelerator to another that have not "
-                     "arrived"),
-    SIM_ATTR(PREFIX ".local-rate", RATE, config_t, local_bps,
-             .default_text = "3600Gbps", .min_text = "1Mbps", .max_text = "1000Tbps",
-             .help = "rate of messages between accelerators with scale-up.model formula"),
-    SIM_ATTR(PREFIX ".local-delay", TIME, config_t, local_ps,
-             .default_text = "1us", .min_text = "0s", .max_text = "1s",
-             .help = "time between the last byte of a message and its arrival, of which the "
-                     "latency of scale-up.model packets is a part"),
-    SIM_ATTR(PREFIX ".start", TIME, config_t, start_ps,
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
-             .help = "time at which the first messages between accelerators begin"),
+    ATTR(STRING, "hosts", hosts, "*", "hosts whose accelerators exchange messages, each host among its own"),
+    ATTR(ENUM, "pattern", pattern, "all-to-all", "pair|ring|incast|scatter|all-to-all|permutation", "pattern of the transfers between accelerators; pair: 0 to 1; ring: each to the next; incast: all others to 0; scatter: 0 to all others; all-to-all: each to all others, beginning with the next; permutation: each to another one, at random"),
+    ATTR(ENUM, "operation", operation, "store", "store|load", "how bytes move; store: their sender puts them; load: their receiver asks for them"),
+    ATTR(COUNT, "accelerators", accelerators, "auto", "2", "4096", "number of accelerators of each host that take part; auto: all, or one for each NIC with scale-up.model formula", .auto_ok = true),
+    ATTR(BYTES, "bytes", bytes, "1MiB", "1", "1TiB", "bytes of each message between accelerators"),
+    ATTR(COUNT, "messages", messages, "1", "1", "1000000000", "number of messages from one accelerator to another"),
+    ATTR(COUNT, "outstanding", outstanding, "1024", "1", "1000000", "maximum number of messages from one accelerator to another that have not arrived"),
+    ATTR(RATE, "local-rate", local_bps, "3600Gbps", "1Mbps", "1000Tbps", "rate of messages between accelerators with scale-up.model formula"),
+    ATTR(TIME, "local-delay", local_ps, "1us", "0s", "1s", "time between the last byte of a message and its arrival, of which the latency of scale-up.model packets is a part"),
+    ATTR(TIME, "start", start_ps, "0s", "0s", "10000s", "time at which the first messages between accelerators begin"),
 };
 // clang-format on
 

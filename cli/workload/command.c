@@ -33,37 +33,18 @@ typedef struct check_config {
 } check_config_t;
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(check_config_t, __VA_ARGS__)
 static const sim_attr_t rows[] = {
-    SIM_ATTR("loggp.semantics", ENUM, check_config_t, loggp.semantics,
-             .default_text = "atlahs", .choices = "spcl|atlahs",
-             .help = "rules for receivers: those of LogGOPSim or those of ATLAHS"),
-    SIM_ATTR("loggp.latency", TIME, check_config_t, loggp.latency_ps,
-             .default_text = "3700ns", .min_text = "0s", .max_text = "1s",
-             .help = "time of a message in the network (L)"),
-    SIM_ATTR("loggp.send-overhead", TIME, check_config_t, loggp.send_ps,
-             .default_text = "200ns", .min_text = "0s", .max_text = "1s",
-             .help = "time of a processor for each send (o)"),
-    SIM_ATTR("loggp.recv-overhead", TIME, check_config_t, loggp.recv_ps,
-             .default_text = "200ns", .min_text = "0s", .max_text = "1s",
-             .help = "time of a processor for each receive (o)"),
-    SIM_ATTR("loggp.gap", TIME, check_config_t, loggp.gap_ps,
-             .default_text = "5ns", .min_text = "0s", .max_text = "1s",
-             .help = "time between two messages of a NIC (g)"),
-    SIM_ATTR("loggp.byte-gap", TIME, check_config_t, loggp.byte_gap_ps,
-             .default_text = "40ps", .min_text = "0s", .max_text = "100ns",
-             .help = "time of a byte (G)"),
-    SIM_ATTR("loggp.byte-overhead", TIME, check_config_t, loggp.byte_overhead_ps,
-             .default_text = "0s", .min_text = "0s", .max_text = "100ns",
-             .help = "time of a processor for each byte (O)"),
-    SIM_ATTR("loggp.eager-max", BYTES, check_config_t, loggp.eager_max_bytes,
-             .default_text = "1TiB", .min_text = "0", .max_text = "1TiB",
-             .help = "longest message that does not wait for its receive (S)"),
-    SIM_ATTR("loggp.calc-scale", RATIO, check_config_t, loggp.calc_scale,
-             .default_text = "1", .min_text = "0", .max_text = "1000",
-             .help = "factor on computations"),
-    SIM_ATTR("loggp.ranks", COUNT, check_config_t, ranks,
-             .default_text = "0", .min_text = "0", .max_text = "1000000",
-             .help = "number of ranks of a file that does not state it; 0: none"),
+    ATTR(ENUM, "loggp.semantics", loggp.semantics, "atlahs", "spcl|atlahs", "rules for receivers: those of LogGOPSim or those of ATLAHS"),
+    ATTR(TIME, "loggp.latency", loggp.latency_ps, "3700ns", "0s", "1s", "time of a message in the network (L)"),
+    ATTR(TIME, "loggp.send-overhead", loggp.send_ps, "200ns", "0s", "1s", "time of a processor for each send (o)"),
+    ATTR(TIME, "loggp.recv-overhead", loggp.recv_ps, "200ns", "0s", "1s", "time of a processor for each receive (o)"),
+    ATTR(TIME, "loggp.gap", loggp.gap_ps, "5ns", "0s", "1s", "time between two messages of a NIC (g)"),
+    ATTR(TIME, "loggp.byte-gap", loggp.byte_gap_ps, "40ps", "0s", "100ns", "time of a byte (G)"),
+    ATTR(TIME, "loggp.byte-overhead", loggp.byte_overhead_ps, "0s", "0s", "100ns", "time of a processor for each byte (O)"),
+    ATTR(BYTES, "loggp.eager-max", loggp.eager_max_bytes, "1TiB", "0", "1TiB", "longest message that does not wait for its receive (S)"),
+    ATTR(RATIO, "loggp.calc-scale", loggp.calc_scale, "1", "0", "1000", "factor on computations"),
+    ATTR(COUNT, "loggp.ranks", ranks, "0", "0", "1000000", "number of ranks of a file that does not state it; 0: none"),
 };
 // clang-format on
 

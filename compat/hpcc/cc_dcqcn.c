@@ -180,45 +180,18 @@ const nic_cc_ops_t compat_cc_dcqcn_hpcc = {
 // -- parameters
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(compat_dcqcn_hpcc_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("nic.dcqcn-hpcc.alpha-period", TIME, compat_dcqcn_hpcc_config_t, alpha_period_ps,
-             .default_text = "1us", .min_text = "1ns", .max_text = "10s",
-             .help = "time between updates of alpha (ALPHA_RESUME_INTERVAL; default from run.py, "
-                     "100 Gbps)"),
-    SIM_ATTR("nic.dcqcn-hpcc.cut-period", TIME, compat_dcqcn_hpcc_config_t, cut_period_ps,
-             .default_text = "4us", .min_text = "1ns", .max_text = "10s",
-             .help = "period at whose end the rate is cut if a marked ACK came in it; larger "
-                     "values cut less often"),
-    SIM_ATTR("nic.dcqcn-hpcc.increase-period", TIME, compat_dcqcn_hpcc_config_t, increase_period_ps,
-             .default_text = "300us", .min_text = "1ns", .max_text = "10s",
-             .help = "time between rate increases, counted from the last cut; larger values "
-                     "recover more slowly"),
-    SIM_ATTR("nic.dcqcn-hpcc.gain", RATIO, compat_dcqcn_hpcc_config_t, gain,
-             .default_text = "1/256", .max_text = "1",
-             .help = "g, the weight of the newest period in alpha; larger values react faster to "
-                     "marks"),
-    SIM_ATTR("nic.dcqcn-hpcc.fast-recovery", COUNT,
-             compat_dcqcn_hpcc_config_t, fast_recovery_stages,
-             .default_text = "1", .max_text = "1000000",
-             .help = "number of increases after a cut that only halve the distance to the target "
-                     "rate"),
-    SIM_ATTR("nic.dcqcn-hpcc.additive-rate", RATE, compat_dcqcn_hpcc_config_t, additive_bps,
-             .default_text = "20Mbps",
-             .help = "rate that the first increase after fast recovery adds to the target rate"),
-    SIM_ATTR("nic.dcqcn-hpcc.hyper-rate", RATE, compat_dcqcn_hpcc_config_t, hyper_bps,
-             .default_text = "200Mbps",
-             .help = "rate that each increase after the additive one adds to the target rate"),
-    SIM_ATTR("nic.dcqcn-hpcc.min-rate", RATE, compat_dcqcn_hpcc_config_t, min_rate_bps,
-             .default_text = "1Gbps", .min_text = "1Mbps",
-             .help = "lowest rate that a cut can set"),
-    SIM_ATTR("nic.dcqcn-hpcc.clamp-target", BOOL, compat_dcqcn_hpcc_config_t, clamp_target,
-             .default_text = "false",
-             .help = "true: each cut lowers the target rate to the current rate; false: only the "
-                     "first cut after an increase"),
-    SIM_ATTR("nic.dcqcn-hpcc.scaled-window", BOOL, compat_dcqcn_hpcc_config_t, scaled_window,
-             .default_text = "false",
-             .help = "true: the queue pair's window (nic.window) shrinks in proportion to the "
-                     "rate"),
+    ATTR(TIME, "nic.dcqcn-hpcc.alpha-period", alpha_period_ps, "1us", "1ns", "10s", "time between updates of alpha (ALPHA_RESUME_INTERVAL; default from run.py, 100 Gbps)"),
+    ATTR(TIME, "nic.dcqcn-hpcc.cut-period", cut_period_ps, "4us", "1ns", "10s", "period at whose end the rate is cut if a marked ACK came in it; larger values cut less often"),
+    ATTR(TIME, "nic.dcqcn-hpcc.increase-period", increase_period_ps, "300us", "1ns", "10s", "time between rate increases, counted from the last cut; larger values recover more slowly"),
+    ATTR(RATIO, "nic.dcqcn-hpcc.gain", gain, "1/256", NULL, "1", "g, the weight of the newest period in alpha; larger values react faster to marks"),
+    ATTR(COUNT, "nic.dcqcn-hpcc.fast-recovery", fast_recovery_stages, "1", NULL, "1000000", "number of increases after a cut that only halve the distance to the target rate"),
+    ATTR(RATE, "nic.dcqcn-hpcc.additive-rate", additive_bps, "20Mbps", NULL, NULL, "rate that the first increase after fast recovery adds to the target rate"),
+    ATTR(RATE, "nic.dcqcn-hpcc.hyper-rate", hyper_bps, "200Mbps", NULL, NULL, "rate that each increase after the additive one adds to the target rate"),
+    ATTR(RATE, "nic.dcqcn-hpcc.min-rate", min_rate_bps, "1Gbps", "1Mbps", NULL, "lowest rate that a cut can set"),
+    ATTR(BOOL, "nic.dcqcn-hpcc.clamp-target", clamp_target, "false", "true: each cut lowers the target rate to the current rate; false: only the first cut after an increase"),
+    ATTR(BOOL, "nic.dcqcn-hpcc.scaled-window", scaled_window, "false", "true: the queue pair's window (nic.window) shrinks in proportion to the rate"),
 };
 // clang-format on
 

@@ -120,17 +120,11 @@ const nic_cc_ops_t compat_cc_dctcp_hpcc = {
 // -- parameters
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(compat_dctcp_hpcc_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("nic.dctcp-hpcc.gain", RATIO, compat_dctcp_hpcc_config_t, gain,
-             .default_text = "1/256", .max_text = "1",
-             .help = "g, the weight of a round trip's share of marks in alpha; larger values "
-                     "react faster"),
-    SIM_ATTR("nic.dctcp-hpcc.additive-rate", RATE, compat_dctcp_hpcc_config_t, additive_bps,
-             .default_text = "1Gbps",
-             .help = "increase of the rate after a round trip without a cut"),
-    SIM_ATTR("nic.dctcp-hpcc.min-rate", RATE, compat_dctcp_hpcc_config_t, min_rate_bps,
-             .default_text = "1Gbps", .min_text = "1Mbps",
-             .help = "lowest rate that a cut can set"),
+    ATTR(RATIO, "nic.dctcp-hpcc.gain", gain, "1/256", NULL, "1", "g, the weight of a round trip's share of marks in alpha; larger values react faster"),
+    ATTR(RATE, "nic.dctcp-hpcc.additive-rate", additive_bps, "1Gbps", NULL, NULL, "increase of the rate after a round trip without a cut"),
+    ATTR(RATE, "nic.dctcp-hpcc.min-rate", min_rate_bps, "1Gbps", "1Mbps", NULL, "lowest rate that a cut can set"),
 };
 // clang-format on
 

@@ -132,33 +132,16 @@ const nic_cc_ops_t compat_cc_timely_hpcc = {
 // -- parameters
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(compat_timely_hpcc_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("nic.timely-hpcc.alpha", RATIO, compat_timely_hpcc_config_t, alpha,
-             .default_text = "0.875", .max_text = "1",
-             .help = "weight of the newest difference of round-trip times in the gradient"),
-    SIM_ATTR("nic.timely-hpcc.beta", RATIO, compat_timely_hpcc_config_t, beta,
-             .default_text = "0.8", .max_text = "1",
-             .help = "strength of a decrease; larger values cut the rate more"),
-    SIM_ATTR("nic.timely-hpcc.t-low", TIME, compat_timely_hpcc_config_t, t_low_ps,
-             .not_above = "nic.timely-hpcc.t-high",
-             .default_text = "50us", .min_text = "1ns", .max_text = "1s",
-             .help = "round-trip time below which the rate always increases"),
-    SIM_ATTR("nic.timely-hpcc.t-high", TIME, compat_timely_hpcc_config_t, t_high_ps,
-             .default_text = "500us", .min_text = "1ns", .max_text = "1s",
-             .help = "round-trip time above which the rate always decreases"),
-    SIM_ATTR("nic.timely-hpcc.min-rtt", TIME, compat_timely_hpcc_config_t, min_rtt_ps,
-             .default_text = "20us", .min_text = "1ns", .max_text = "1s",
-             .help = "round-trip time by which the gradient is divided; larger values cut the "
-                     "rate less"),
-    SIM_ATTR("nic.timely-hpcc.additive-rate", RATE, compat_timely_hpcc_config_t, additive_bps,
-             .default_text = "10Mbps",
-             .help = "increase of the rate at each of the first five increases in a row"),
-    SIM_ATTR("nic.timely-hpcc.hyper-rate", RATE, compat_timely_hpcc_config_t, hyper_bps,
-             .default_text = "50Mbps",
-             .help = "increase of the rate at each increase after five in a row"),
-    SIM_ATTR("nic.timely-hpcc.min-rate", RATE, compat_timely_hpcc_config_t, min_rate_bps,
-             .default_text = "100Mbps", .min_text = "1Mbps",
-             .help = "lowest rate that a decrease can set"),
+    ATTR(RATIO, "nic.timely-hpcc.alpha", alpha, "0.875", NULL, "1", "weight of the newest difference of round-trip times in the gradient"),
+    ATTR(RATIO, "nic.timely-hpcc.beta", beta, "0.8", NULL, "1", "strength of a decrease; larger values cut the rate more"),
+    ATTR(TIME, "nic.timely-hpcc.t-low", t_low_ps, "50us", "1ns", "1s", "round-trip time below which the rate always increases", .not_above = "nic.timely-hpcc.t-high"),
+    ATTR(TIME, "nic.timely-hpcc.t-high", t_high_ps, "500us", "1ns", "1s", "round-trip time above which the rate always decreases"),
+    ATTR(TIME, "nic.timely-hpcc.min-rtt", min_rtt_ps, "20us", "1ns", "1s", "round-trip time by which the gradient is divided; larger values cut the rate less"),
+    ATTR(RATE, "nic.timely-hpcc.additive-rate", additive_bps, "10Mbps", NULL, NULL, "increase of the rate at each of the first five increases in a row"),
+    ATTR(RATE, "nic.timely-hpcc.hyper-rate", hyper_bps, "50Mbps", NULL, NULL, "increase of the rate at each increase after five in a row"),
+    ATTR(RATE, "nic.timely-hpcc.min-rate", min_rate_bps, "100Mbps", "1Mbps", NULL, "lowest rate that a decrease can set"),
 };
 // clang-format on
 

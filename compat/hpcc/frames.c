@@ -4,14 +4,10 @@
 #include "compat/hpcc/rules.h"
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(compat_hpcc_bare_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("nic.bare.header", BYTES, compat_hpcc_bare_config_t, header_bytes,
-             .default_text = "48", .min_text = "1", .max_text = "1000",
-             .help = "bytes that a data frame takes on links besides its payload"),
-    SIM_ATTR("nic.bare.ack", BYTES, compat_hpcc_bare_config_t, answer_bytes,
-             .default_text = "60", .min_text = "1", .max_text = "1000",
-             .help = "bytes that the frame of an ACK or NAK takes on links; telemetry is added to "
-                     "them"),
+    ATTR(BYTES, "nic.bare.header", header_bytes, "48", "1", "1000", "bytes that a data frame takes on links besides its payload"),
+    ATTR(BYTES, "nic.bare.ack", answer_bytes, "60", "1", "1000", "bytes that the frame of an ACK or NAK takes on links; telemetry is added to them"),
 };
 const sim_attr_table_t compat_hpcc_bare_config_attrs = {
     "nic.bare", "node", sizeof(compat_hpcc_bare_config_t), attrs, SIM_COUNT_OF(attrs),

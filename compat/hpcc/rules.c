@@ -11,28 +11,13 @@
 #include "kernel/order/fifo.h"
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(compat_hpcc_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("hpcc.pause-expires", BOOL, compat_hpcc_config_t, pause_expires,
-             .default_text = "true",
-             .help = "true: a pause ends when its quanta have run out; false: only a resume frame "
-                     "ends it, as in simulators without that timer"),
-    SIM_ATTR("hpcc.down-first", BOOL, compat_hpcc_config_t, down_first,
-             .default_text = "false",
-             .help = "true: a packet that arrives at the same instant at which its link goes down "
-                     "is lost"),
-    SIM_ATTR("hpcc.ecmp-port", COUNT, compat_hpcc_config_t, ecmp_port,
-             .default_text = "4791", .min_text = "0", .max_text = "65535",
-             .help = "UDP destination port of data packets in the hash of network.load-balancer: "
-                     "hpcc; 0: each flow uses its own"),
-    SIM_ATTR("hpcc.draws", ENUM, compat_hpcc_config_t, draws,
-             .default_text = "own", .choices = "own|hpcc",
-             .help = "source of random numbers for marks, losses and PINT; hpcc: with ties by "
-                     "insertion, the numbers that the HPCC simulator draws with the seed as "
-                     "RngRun"),
-    SIM_ATTR("hpcc.draws-used", COUNT, compat_hpcc_config_t, draws_used,
-             .default_text = "0", .min_text = "0", .max_text = "1000000000",
-             .help = "random-number streams that the HPCC simulator's set-up uses up before the "
-                     "first draw"),
+    ATTR(BOOL, "hpcc.pause-expires", pause_expires, "true", "true: a pause ends when its quanta have run out; false: only a resume frame ends it, as in simulators without that timer"),
+    ATTR(BOOL, "hpcc.down-first", down_first, "false", "true: a packet that arrives at the same instant at which its link goes down is lost"),
+    ATTR(COUNT, "hpcc.ecmp-port", ecmp_port, "4791", "0", "65535", "UDP destination port of data packets in the hash of network.load-balancer: hpcc; 0: each flow uses its own"),
+    ATTR(ENUM, "hpcc.draws", draws, "own", "own|hpcc", "source of random numbers for marks, losses and PINT; hpcc: with ties by insertion, the numbers that the HPCC simulator draws with the seed as RngRun"),
+    ATTR(COUNT, "hpcc.draws-used", draws_used, "0", "0", "1000000000", "random-number streams that the HPCC simulator's set-up uses up before the first draw"),
 };
 const sim_attr_table_t compat_hpcc_config_attrs = {
     "hpcc", "simulation", sizeof(compat_hpcc_config_t), attrs, SIM_COUNT_OF(attrs),

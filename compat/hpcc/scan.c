@@ -19,18 +19,11 @@
 #include "nic/scheduler.h"
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(compat_hpcc_scan_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("nic.scan.rate-change", ENUM, compat_hpcc_scan_config_t, rate_change,
-             .default_text = "never", .choices = "never|last-packet",
-             .help = "effect of a new rate on the packet that was sent last; last-packet: its "
-                     "time at the rate is computed anew; never: unchanged"),
-    SIM_ATTR("nic.scan.rate-bound", BOOL, compat_hpcc_scan_config_t, rate_bound,
-             .default_text = "true",
-             .help = "true: queue pairs keep to their own rate; false: only to the rate of the "
-                     "line"),
-    SIM_ATTR("nic.scan.ack-pause-class", COUNT, compat_hpcc_scan_config_t, ack_pause_class,
-             .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "7",
-             .help = "class whose pause holds back ACKs, NAKs and CNPs; auto: their own class"),
+    ATTR(ENUM, "nic.scan.rate-change", rate_change, "never", "never|last-packet", "effect of a new rate on the packet that was sent last; last-packet: its time at the rate is computed anew; never: unchanged"),
+    ATTR(BOOL, "nic.scan.rate-bound", rate_bound, "true", "true: queue pairs keep to their own rate; false: only to the rate of the line"),
+    ATTR(COUNT, "nic.scan.ack-pause-class", ack_pause_class, "auto", "0", "7", "class whose pause holds back ACKs, NAKs and CNPs; auto: their own class", .auto_ok = true),
 };
 const sim_attr_table_t compat_hpcc_scan_config_attrs = {
     "nic.scan", "node", sizeof(compat_hpcc_scan_config_t), attrs, SIM_COUNT_OF(attrs),

@@ -39,64 +39,22 @@ static const protocol_t protocols[NET_SCALE_UP_PROTOCOLS] = {
 };
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(net_scale_up_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("scale-up.model", ENUM, net_scale_up_config_t, model,
-             .default_text = "formula", .choices = "formula|packets",
-             .help = "how messages between accelerators of one host take their time; formula: "
-                     "senders' links alone, shared equally; packets: accelerators and their "
-                     "switches are nodes of the network"),
-    SIM_ATTR("scale-up.protocol", ENUM, net_scale_up_config_t, protocol,
-             .default_text = "nvlink", .choices = "nvlink|ualink|sue",
-             .help = "protocol between accelerators, which decides headers, flits, and the defaults of "
-                     "rates"),
-    SIM_ATTR("scale-up.accelerators", COUNT, net_scale_up_config_t, accelerators,
-             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "4096",
-             .help = "number of accelerators of each host; auto: one for each of its NICs"),
-    SIM_ATTR("scale-up.switches", COUNT, net_scale_up_config_t, switches,
-             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "64",
-             .help = "number of scale-up switches of each host, each linked to all its "
-                     "accelerators; auto: 18 for nvlink, 4 for ualink, 8 for sue"),
-    SIM_ATTR("scale-up.rate", RATE, net_scale_up_config_t, rate_bps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps",
-             .help = "rate of an accelerator's links to all scale-up switches together, in one "
-                     "direction; auto: 3600Gbps for nvlink (H100), 3200Gbps for ualink, 6400Gbps "
-                     "for sue"),
-    SIM_ATTR("scale-up.delay", TIME, net_scale_up_config_t, delay_ps,
-             .default_text = "200ns", .min_text = "1ps", .max_text = "1s",
-             .help = "time of a hop between accelerators without that of its bytes: a link, and "
-                     "the way through the switch or accelerator behind it"),
-    SIM_ATTR("scale-up.memory-delay", TIME, net_scale_up_config_t, memory_ps,
-             .default_text = "300ns", .min_text = "1ps", .max_text = "1s",
-             .help = "time between a program and the scale-up links of its accelerator, in each "
-                     "direction"),
-    SIM_ATTR("scale-up.packet", BYTES, net_scale_up_config_t, packet_bytes,
-             .auto_ok = true, .default_text = "auto", .min_text = "16", .max_text = "4096",
-             .help = "payload of a packet between accelerators; auto: 128 for nvlink, the most "
-                     "that a store of a GPU's threads has (copy engines: 256); 256 for ualink, the "
-                     "largest request, and for sue"),
-    SIM_ATTR("scale-up.train", BYTES, net_scale_up_config_t, train_bytes,
-             .auto_ok = true, .default_text = "auto", .min_text = "16", .max_text = "32KiB",
-             .help = "payload of consecutive packets of one message that are simulated as one; "
-                     "auto: 4 KiB, or less where credits are few"),
-    SIM_ATTR("scale-up.credits", BYTES, net_scale_up_config_t, credit_bytes,
-             .default_text = "64KiB", .min_text = "64", .max_text = "1GiB",
-             .help = "room for packets of each virtual channel behind each scale-up link, for "
-                     "which the sender has credits"),
-    SIM_ATTR("scale-up.error-rate", RATIO, net_scale_up_config_t, error_rate,
-             .default_text = "0", .min_text = "0", .max_text = "0.5",
-             .help = "share of packets between accelerators that a link damages, and sends again "
-                     "with all that followed them"),
-    SIM_ATTR("scale-up.retry-delay", TIME, net_scale_up_config_t, retry_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "0s", .max_text = "1s",
-             .help = "time from the end of a damaged packet to its repetition by the link; auto: "
-                     "twice scale-up.delay"),
-    SIM_ATTR("scale-up.loads", BYTES, net_scale_up_config_t, loads_bytes,
-             .default_text = "1MiB", .min_text = "256", .max_text = "1GiB",
-             .help = "maximum number of bytes of loads for which an accelerator waits at one time"),
-    SIM_ATTR("scale-up.reduce-rate", RATE, net_scale_up_config_t, reduce_bps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps",
-             .help = "rate at which the unit of a scale-up switch takes data that it adds up; "
-                     "auto: the rate of all its links"),
+    ATTR(ENUM, "scale-up.model", model, "formula", "formula|packets", "how messages between accelerators of one host take their time; formula: senders' links alone, shared equally; packets: accelerators and their switches are nodes of the network"),
+    ATTR(ENUM, "scale-up.protocol", protocol, "nvlink", "nvlink|ualink|sue", "protocol between accelerators, which decides headers, flits, and the defaults of rates"),
+    ATTR(COUNT, "scale-up.accelerators", accelerators, "auto", "1", "4096", "number of accelerators of each host; auto: one for each of its NICs", .auto_ok = true),
+    ATTR(COUNT, "scale-up.switches", switches, "auto", "1", "64", "number of scale-up switches of each host, each linked to all its accelerators; auto: 18 for nvlink, 4 for ualink, 8 for sue", .auto_ok = true),
+    ATTR(RATE, "scale-up.rate", rate_bps, "auto", "1Mbps", "1000Tbps", "rate of an accelerator's links to all scale-up switches together, in one direction; auto: 3600Gbps for nvlink (H100), 3200Gbps for ualink, 6400Gbps for sue", .auto_ok = true),
+    ATTR(TIME, "scale-up.delay", delay_ps, "200ns", "1ps", "1s", "time of a hop between accelerators without that of its bytes: a link, and the way through the switch or accelerator behind it"),
+    ATTR(TIME, "scale-up.memory-delay", memory_ps, "300ns", "1ps", "1s", "time between a program and the scale-up links of its accelerator, in each direction"),
+    ATTR(BYTES, "scale-up.packet", packet_bytes, "auto", "16", "4096", "payload of a packet between accelerators; auto: 128 for nvlink, the most that a store of a GPU's threads has (copy engines: 256); 256 for ualink, the largest request, and for sue", .auto_ok = true),
+    ATTR(BYTES, "scale-up.train", train_bytes, "auto", "16", "32KiB", "payload of consecutive packets of one message that are simulated as one; auto: 4 KiB, or less where credits are few", .auto_ok = true),
+    ATTR(BYTES, "scale-up.credits", credit_bytes, "64KiB", "64", "1GiB", "room for packets of each virtual channel behind each scale-up link, for which the sender has credits"),
+    ATTR(RATIO, "scale-up.error-rate", error_rate, "0", "0", "0.5", "share of packets between accelerators that a link damages, and sends again with all that followed them"),
+    ATTR(TIME, "scale-up.retry-delay", retry_ps, "auto", "0s", "1s", "time from the end of a damaged packet to its repetition by the link; auto: twice scale-up.delay", .auto_ok = true),
+    ATTR(BYTES, "scale-up.loads", loads_bytes, "1MiB", "256", "1GiB", "maximum number of bytes of loads for which an accelerator waits at one time"),
+    ATTR(RATE, "scale-up.reduce-rate", reduce_bps, "auto", "1Mbps", "1000Tbps", "rate at which the unit of a scale-up switch takes data that it adds up; auto: the rate of all its links", .auto_ok = true),
 };
 // clang-format on
 

@@ -128,19 +128,12 @@ const nic_cc_ops_t nic_cc_dctcp = {
 // -- parameters
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(nic_dctcp_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("nic.dctcp.g", RATIO, nic_dctcp_config_t, g,
-             .default_text = "0.0625", .max_text = "1",
-             .help = "weight of a round trip's share of marks in alpha"),
-    SIM_ATTR("nic.dctcp.initial-alpha", RATIO, nic_dctcp_config_t, initial_alpha,
-             .default_text = "1", .max_text = "1",
-             .help = "alpha before the first round trip"),
-    SIM_ATTR("nic.dctcp.ai-rate", RATE, nic_dctcp_config_t, ai_rate_bps,
-             .default_text = "615Mbps", .min_text = "1Mbps",
-             .help = "rate that a round trip without marks adds to the sending rate"),
-    SIM_ATTR("nic.dctcp.min-rate", RATE, nic_dctcp_config_t, min_rate_bps,
-             .default_text = "100Mbps", .min_text = "1Mbps",
-             .help = "lowest rate that a cut can set"),
+    ATTR(RATIO, "nic.dctcp.g", g, "0.0625", NULL, "1", "weight of a round trip's share of marks in alpha"),
+    ATTR(RATIO, "nic.dctcp.initial-alpha", initial_alpha, "1", NULL, "1", "alpha before the first round trip"),
+    ATTR(RATE, "nic.dctcp.ai-rate", ai_rate_bps, "615Mbps", "1Mbps", NULL, "rate that a round trip without marks adds to the sending rate"),
+    ATTR(RATE, "nic.dctcp.min-rate", min_rate_bps, "100Mbps", "1Mbps", NULL, "lowest rate that a cut can set"),
 };
 // clang-format on
 

@@ -280,20 +280,12 @@ const nic_cc_ops_t nic_cc_hpcc = {
 // -- parameters
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(nic_hpcc_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
     NIC_HPCC_LAW_ATTRS("nic.hpcc."),
-    SIM_ATTR("nic.hpcc.multi-rate", BOOL, nic_hpcc_config_t, multi_rate,
-             .default_text = "false",
-             .help = "true: each hop has its own reference window, and the lowest one counts; "
-                     "false: the path has one"),
-    SIM_ATTR("nic.hpcc.sample-feedback", BOOL, nic_hpcc_config_t, sample_feedback,
-             .default_text = "false",
-             .help = "true: the algorithm reads hops without a queue only when it updates the "
-                     "reference window; false: always"),
-    SIM_ATTR("nic.hpcc.check-path", BOOL, nic_hpcc_config_t, check_path,
-             .default_text = "true",
-             .help = "true: records of another path are not compared with those before; false: "
-                     "they are"),
+    ATTR(BOOL, "nic.hpcc.multi-rate", multi_rate, "false", "true: each hop has its own reference window, and the lowest one counts; false: the path has one"),
+    ATTR(BOOL, "nic.hpcc.sample-feedback", sample_feedback, "false", "true: the algorithm reads hops without a queue only when it updates the reference window; false: always"),
+    ATTR(BOOL, "nic.hpcc.check-path", check_path, "true", "true: records of another path are not compared with those before; false: they are"),
 };
 // clang-format on
 

@@ -98,35 +98,14 @@ void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);
 // Rows of an attribute table for a config struct that begins with the law's.
 // clang-format off
 #define NIC_HPCC_LAW_ATTRS(prefix)                                                                \
-    SIM_ATTR(prefix "law", ENUM, nic_hpcc_law_config_t, form,                                     \
-             .default_text = "window", .choices = "window|rate",                                  \
-             .help = "value that the algorithm computes: a window, as published, or a rate, as "  \
-                     "the authors' simulator does"),                                              \
-    SIM_ATTR(prefix "reaction", ENUM, nic_hpcc_law_config_t, reaction,                            \
-             .default_text = "reference", .choices = "reference|per-rtt|per-rtt-only|per-ack",    \
-             .help = "each ACK reacts from a reference that follows once a round trip; or one "   \
-                     "ACK a round trip reacts; or one is read at all; or each moves the "         \
-                     "reference"),                                                                \
-    SIM_ATTR(prefix "limit", ENUM, nic_hpcc_law_config_t, limit,                                  \
-             .default_text = "scaled", .choices = "scaled|fixed|none",                            \
-             .help = "bytes in flight: in proportion to the rate, the bandwidth-delay product, "  \
-                     "or whatever the queue pair's own window is"),                               \
-    SIM_ATTR(prefix "eta", RATIO, nic_hpcc_law_config_t, eta,                                     \
-             .default_text = "95%", .min_text = "1%", .max_text = "100%",                         \
-             .help = "the utilization it steers for"),                                            \
-    SIM_ATTR(prefix "max-stage", COUNT, nic_hpcc_law_config_t, max_stage,                         \
-             .default_text = "0", .max_text = "1000",                                             \
-             .help = "number of round trips of additive increase before a multiplicative one (0: " \
-                     "always multiplicative; the paper's text says 5, its results are of 0)"),     \
-    SIM_ATTR(prefix "window-ai", BYTES, nic_hpcc_law_config_t, window_ai_bytes,                   \
-             .default_text = "80", .max_text = "1GB",                                             \
-             .help = "W_AI: bytes that each change adds to the window (law: window)"),            \
-    SIM_ATTR(prefix "rate-ai", RATE, nic_hpcc_law_config_t, rate_ai_bps,                          \
-             .default_text = "40Mbps", .min_text = "0bps",                                        \
-             .help = "rate that each change adds to the sending rate (law: rate)"),               \
-    SIM_ATTR(prefix "min-rate", RATE, nic_hpcc_law_config_t, min_rate_bps,                        \
-             .default_text = "100Mbps", .min_text = "1Mbps",                                      \
-             .help = "lower limit of the rate; the window has at least what this rate sends in a round trip")
+    SIM_ATTR_ROW(nic_hpcc_law_config_t, ENUM, prefix "law", form, "window", "window|rate", "value that the algorithm computes: a window, as published, or a rate, as the authors' simulator does"), \
+    SIM_ATTR_ROW(nic_hpcc_law_config_t, ENUM, prefix "reaction", reaction, "reference", "reference|per-rtt|per-rtt-only|per-ack", "each ACK reacts from a reference that follows once a round trip; or one ACK a round trip reacts; or one is read at all; or each moves the reference"), \
+    SIM_ATTR_ROW(nic_hpcc_law_config_t, ENUM, prefix "limit", limit, "scaled", "scaled|fixed|none", "bytes in flight: in proportion to the rate, the bandwidth-delay product, or whatever the queue pair's own window is"), \
+    SIM_ATTR_ROW(nic_hpcc_law_config_t, RATIO, prefix "eta", eta, "95%", "1%", "100%", "the utilization it steers for"), \
+    SIM_ATTR_ROW(nic_hpcc_law_config_t, COUNT, prefix "max-stage", max_stage, "0", NULL, "1000", "number of round trips of additive increase before a multiplicative one (0: always multiplicative; the paper's text says 5, its results are of 0)"), \
+    SIM_ATTR_ROW(nic_hpcc_law_config_t, BYTES, prefix "window-ai", window_ai_bytes, "80", NULL, "1GB", "W_AI: bytes that each change adds to the window (law: window)"), \
+    SIM_ATTR_ROW(nic_hpcc_law_config_t, RATE, prefix "rate-ai", rate_ai_bps, "40Mbps", "0bps", NULL, "rate that each change adds to the sending rate (law: rate)"), \
+    SIM_ATTR_ROW(nic_hpcc_law_config_t, RATE, prefix "min-rate", min_rate_bps, "100Mbps", "1Mbps", NULL, "lower limit of the rate; the window has at least what this rate sends in a round trip")
 // clang-format on
 
 SIM_C_END

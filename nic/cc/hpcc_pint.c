@@ -140,11 +140,10 @@ const nic_cc_ops_t nic_cc_hpcc_pint = {
 // -- parameters
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(nic_hpcc_pint_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
     NIC_HPCC_LAW_ATTRS("nic.hpcc-pint."),
-    SIM_ATTR("nic.hpcc-pint.probability", RATIO, nic_hpcc_pint_config_t, probability,
-             .default_text = "1", .min_text = "1/65536", .max_text = "1",
-             .help = "share of packets whose digest is one of utilization"),
+    ATTR(RATIO, "nic.hpcc-pint.probability", probability, "1", "1/65536", "1", "share of packets whose digest is one of utilization"),
 };
 // clang-format on
 

@@ -104,28 +104,13 @@ static uint64_t table_metric(const nic_cc_t *cc, uint32_t index)
 }
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(nic_cc_table_config_t, __VA_ARGS__)
 static const sim_attr_t rows[] = {
-    SIM_ATTR("nic.table.factors", WEIGHTS, nic_cc_table_config_t, factors,
-             .default_text = "[1000, 1000, 1000, 990, 950, 900, 800, 700]", .min_text = "1",
-             .max_text = "4000",
-             .help = "thousandths by which the rate is multiplied once in a round trip, by the mean "
-                     "round trip over that of an idle path: below 1.1, 1.25, 1.5, 2, 3, 4, 6, and "
-                     "from there on"),
-    SIM_ATTR("nic.table.adds", WEIGHTS, nic_cc_table_config_t, adds,
-             .default_text = "[10, 5, 3, 2, 2, 2, 2, 2]", .min_text = "0", .max_text = "1000",
-             .help = "thousandths of the line rate that are added to the rate then, by the same "
-                     "rows"),
-    SIM_ATTR("nic.table.mark-cut", RATIO, nic_cc_table_config_t, mark_cut,
-             .default_text = "0", .min_text = "0", .max_text = "1",
-             .help = "share by which the rate falls in a round trip whose packets were all marked; "
-                     "less in proportion if fewer were"),
-    SIM_ATTR("nic.table.window", RATIO, nic_cc_table_config_t, window,
-             .default_text = "2", .min_text = "0", .max_text = "100",
-             .help = "window in bandwidth-delay products of the rate, and a packet; 0: there is "
-                     "none"),
-    SIM_ATTR("nic.table.min-rate", RATE, nic_cc_table_config_t, min_rate_bps,
-             .default_text = "100Mbps", .min_text = "1Mbps", .max_text = "100Gbps",
-             .help = "lowest rate of a queue pair"),
+    ATTR(WEIGHTS, "nic.table.factors", factors, "[1000, 1000, 1000, 990, 950, 900, 800, 700]", "thousandths by which the rate is multiplied once in a round trip, by the mean round trip over that of an idle path: below 1.1, 1.25, 1.5, 2, 3, 4, 6, and from there on", .min_text = "1", .max_text = "4000"),
+    ATTR(WEIGHTS, "nic.table.adds", adds, "[10, 5, 3, 2, 2, 2, 2, 2]", "thousandths of the line rate that are added to the rate then, by the same rows", .min_text = "0", .max_text = "1000"),
+    ATTR(RATIO, "nic.table.mark-cut", mark_cut, "0", "0", "1", "share by which the rate falls in a round trip whose packets were all marked; less in proportion if fewer were"),
+    ATTR(RATIO, "nic.table.window", window, "2", "0", "100", "window in bandwidth-delay products of the rate, and a packet; 0: there is none"),
+    ATTR(RATE, "nic.table.min-rate", min_rate_bps, "100Mbps", "1Mbps", "100Gbps", "lowest rate of a queue pair"),
 };
 // clang-format on
 static const sim_attr_table_t attrs = {"nic.table", "node", sizeof(nic_cc_table_config_t), rows,

@@ -284,59 +284,25 @@ const nic_cc_ops_t nic_cc_timely_patched = {
 
 // clang-format off
 #define TIMELY_ATTRS(prefix, segment_default, beta_default)                                       \
-    SIM_ATTR(prefix ".update", ENUM, nic_timely_config_t, update,                                 \
-             .default_text = "segment", .choices = "segment|rtt|burst",                           \
-             .help = "the rate is updated for each segment acknowledged, once per round trip, or "\
-                     "as burst: for each whole segment, whose own packets count as delay"),       \
-    SIM_ATTR(prefix ".start", ENUM, nic_timely_config_t, start,                                   \
-             .default_text = "share", .choices = "share|line",                                    \
-             .help = "first rate of a queue pair: line rate / (active ones of the NIC + 1), or "  \
-                     "line rate"),                                                                \
-    SIM_ATTR(prefix ".segment", BYTES, nic_timely_config_t, segment_bytes,                        \
-             .default_text = segment_default, .min_text = "1", .max_text = "512KB",               \
-             .help = "payload of a segment; rounded up to packets"),                              \
-    SIM_ATTR(prefix ".burst", BOOL, nic_timely_config_t, burst,                                   \
-             .default_text = "true",                                                              \
-             .help = "true: a segment leaves at line rate, and pauses between segments give the "  \
-                     "rate; false: packets are paced"),                                            \
-    SIM_ATTR(prefix ".exclude-serialisation", BOOL, nic_timely_config_t, exclude_serialisation,   \
-             .default_text = "true",                                                              \
-             .help = "true: round-trip times do not contain the packet's own time on the first "   \
-                     "link; false: they do"),                                                      \
-    SIM_ATTR(prefix ".alpha", RATIO, nic_timely_config_t, alpha,                                  \
-             .default_text = "0.875", .max_text = "1",                                            \
-             .help = "weight of the newest difference of round-trip times in the gradient"),      \
-    SIM_ATTR(prefix ".beta", RATIO, nic_timely_config_t, beta,                                    \
-             .default_text = beta_default, .max_text = "1",                                       \
-             .help = "strength of a decrease between t-low and t-high"),                          \
-    SIM_ATTR(prefix ".beta-high", RATIO, nic_timely_config_t, beta_high,                          \
-             .default_text = "0.8", .max_text = "1",                                              \
-             .help = "strength of a decrease above t-high"),                                      \
-    SIM_ATTR(prefix ".t-low", TIME, nic_timely_config_t, t_low_ps,                                \
-             .not_above = prefix ".t-high",                                                       \
-             .default_text = "50us", .min_text = "1ns", .max_text = "1s",                         \
-             .help = "round-trip time below which the rate always increases"),                     \
-    SIM_ATTR(prefix ".t-high", TIME, nic_timely_config_t, t_high_ps,                              \
-             .default_text = "500us", .min_text = "1ns", .max_text = "1s",                        \
-             .help = "round-trip time above which the rate always decreases"),                     \
-    SIM_ATTR(prefix ".min-rtt", TIME, nic_timely_config_t, min_rtt_ps,                            \
-             .default_text = "20us", .min_text = "1ns", .max_text = "1s",                         \
-             .help = "unit of the gradient, and least time between updates per segment"),         \
-    SIM_ATTR(prefix ".ai-rate", RATE, nic_timely_config_t, ai_rate_bps,                           \
-             .default_text = "10Mbps",                                                            \
-             .help = "rate that an additive increase adds to the sending rate"),                  \
-    SIM_ATTR(prefix ".min-rate", RATE, nic_timely_config_t, min_rate_bps,                         \
-             .default_text = "100Mbps", .min_text = "1Mbps",                                      \
-             .help = "lower limit of the rate")
+    SIM_ATTR_ROW(nic_timely_config_t, ENUM, prefix ".update", update, "segment", "segment|rtt|burst", "the rate is updated for each segment acknowledged, once per round trip, or as burst: for each whole segment, whose own packets count as delay"), \
+    SIM_ATTR_ROW(nic_timely_config_t, ENUM, prefix ".start", start, "share", "share|line", "first rate of a queue pair: line rate / (active ones of the NIC + 1), or line rate"), \
+    SIM_ATTR_ROW(nic_timely_config_t, BYTES, prefix ".segment", segment_bytes, segment_default, "1", "512KB", "payload of a segment; rounded up to packets"), \
+    SIM_ATTR_ROW(nic_timely_config_t, BOOL, prefix ".burst", burst, "true", "true: a segment leaves at line rate, and pauses between segments give the rate; false: packets are paced"), \
+    SIM_ATTR_ROW(nic_timely_config_t, BOOL, prefix ".exclude-serialisation", exclude_serialisation, "true", "true: round-trip times do not contain the packet's own time on the first link; false: they do"), \
+    SIM_ATTR_ROW(nic_timely_config_t, RATIO, prefix ".alpha", alpha, "0.875", NULL, "1", "weight of the newest difference of round-trip times in the gradient"), \
+    SIM_ATTR_ROW(nic_timely_config_t, RATIO, prefix ".beta", beta, beta_default, NULL, "1", "strength of a decrease between t-low and t-high"), \
+    SIM_ATTR_ROW(nic_timely_config_t, RATIO, prefix ".beta-high", beta_high, "0.8", NULL, "1", "strength of a decrease above t-high"), \
+    SIM_ATTR_ROW(nic_timely_config_t, TIME, prefix ".t-low", t_low_ps, "50us", "1ns", "1s", "round-trip time below which the rate always increases", .not_above = prefix ".t-high"), \
+    SIM_ATTR_ROW(nic_timely_config_t, TIME, prefix ".t-high", t_high_ps, "500us", "1ns", "1s", "round-trip time above which the rate always decreases"), \
+    SIM_ATTR_ROW(nic_timely_config_t, TIME, prefix ".min-rtt", min_rtt_ps, "20us", "1ns", "1s", "unit of the gradient, and least time between updates per segment"), \
+    SIM_ATTR_ROW(nic_timely_config_t, RATE, prefix ".ai-rate", ai_rate_bps, "10Mbps", NULL, NULL, "rate that an additive increase adds to the sending rate"), \
+    SIM_ATTR_ROW(nic_timely_config_t, RATE, prefix ".min-rate", min_rate_bps, "100Mbps", "1Mbps", NULL, "lower limit of the rate")
 
+#define ATTR(...) SIM_ATTR_ROW(nic_timely_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
     TIMELY_ATTRS("nic.timely", "16KB", "0.8"),
-    SIM_ATTR("nic.timely.hai-rate", RATE, nic_timely_config_t, hai_rate_bps,
-             .default_text = "50Mbps",
-             .help = "rate that an increase adds after hai-threshold increases in a row"),
-    SIM_ATTR("nic.timely.hai-threshold", COUNT, nic_timely_config_t, hai_threshold,
-             .default_text = "5", .max_text = "1000",
-             .help = "number of increases in a row at a falling round-trip time before hai-rate"),
+    ATTR(RATE, "nic.timely.hai-rate", hai_rate_bps, "50Mbps", NULL, NULL, "rate that an increase adds after hai-threshold increases in a row"),
+    ATTR(COUNT, "nic.timely.hai-threshold", hai_threshold, "5", NULL, "1000", "number of increases in a row at a falling round-trip time before hai-rate"),
 };
 
 static const sim_attr_t patched_attrs[] = {

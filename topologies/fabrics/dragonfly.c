@@ -7,40 +7,26 @@
 // group i + 1 + k mod (g - 1), modulo g; docs/models/topologies.md.
 #include "topologies/builder_internal.h"
 
-#define SHARED_ATTRS(PREFIX, SWITCHES_HELP, HOSTS_HELP, GLOBAL_HELP)                               \
-    SIM_ATTR(PREFIX ".groups", COUNT, topo_dragonfly_config_t, groups, .auto_ok = true,            \
-             .default_text = "auto", .min_text = "2", .max_text = "65535",                         \
-             .help = "number of groups; auto: as many as each joins to all others by one link"),   \
-        SIM_ATTR(PREFIX ".switches", COUNT, topo_dragonfly_config_t, switches,                     \
-                 .default_text = "4", .min_text = "1", .max_text = "4096", .help = SWITCHES_HELP), \
-        SIM_ATTR(PREFIX ".hosts-per-switch", COUNT, topo_dragonfly_config_t, hosts_per_switch,     \
-                 .default_text = "2", .min_text = "1", .max_text = "65535", .help = HOSTS_HELP),   \
-        SIM_ATTR(PREFIX ".global-links", COUNT, topo_dragonfly_config_t, global_links,             \
-                 .default_text = "2", .min_text = "1", .max_text = "4096", .help = GLOBAL_HELP),   \
-        SIM_ATTR(PREFIX ".host-rate", RATE, topo_dragonfly_config_t, host_rate_bps,                \
-                 .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",             \
-                 .help = "rate of the hosts' links"),                                              \
-        SIM_ATTR(PREFIX ".fabric-rate", RATE, topo_dragonfly_config_t, fabric_rate_bps,            \
-                 .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",             \
-                 .help = "rate of the links between switches"),                                    \
-        SIM_ATTR(PREFIX ".delay", TIME, topo_dragonfly_config_t, delay_ps,                         \
-                 .default_text = "500ns", .min_text = "1ps", .max_text = "1s",                     \
-                 .help = "one-way delay of the links of hosts and within a group"),                \
-        SIM_ATTR(PREFIX ".global-delay", TIME, topo_dragonfly_config_t, global_delay_ps,           \
-                 .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "1s",     \
-                 .help = "one-way delay of global links; auto: that of the other links")
-
 // clang-format off
+#define SHARED_ATTRS(PREFIX, SWITCHES_HELP, HOSTS_HELP, GLOBAL_HELP)                               \
+    SIM_ATTR_ROW(topo_dragonfly_config_t, COUNT, PREFIX ".groups", groups, "auto", "2", "65535", "number of groups; auto: as many as each joins to all others by one link", .auto_ok = true), \
+    SIM_ATTR_ROW(topo_dragonfly_config_t, COUNT, PREFIX ".switches", switches, "4", "1", "4096", SWITCHES_HELP), \
+    SIM_ATTR_ROW(topo_dragonfly_config_t, COUNT, PREFIX ".hosts-per-switch", hosts_per_switch, "2", "1", "65535", HOSTS_HELP), \
+    SIM_ATTR_ROW(topo_dragonfly_config_t, COUNT, PREFIX ".global-links", global_links, "2", "1", "4096", GLOBAL_HELP), \
+    SIM_ATTR_ROW(topo_dragonfly_config_t, RATE, PREFIX ".host-rate", host_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the hosts' links"), \
+    SIM_ATTR_ROW(topo_dragonfly_config_t, RATE, PREFIX ".fabric-rate", fabric_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the links between switches"), \
+    SIM_ATTR_ROW(topo_dragonfly_config_t, TIME, PREFIX ".delay", delay_ps, "500ns", "1ps", "1s", "one-way delay of the links of hosts and within a group"), \
+    SIM_ATTR_ROW(topo_dragonfly_config_t, TIME, PREFIX ".global-delay", global_delay_ps, "auto", "1ps", "1s", "one-way delay of global links; auto: that of the other links", .auto_ok = true)
+
 static const sim_attr_t plain_attrs[] = {
     SHARED_ATTRS("topology.dragonfly", "switches of each group, all linked to each other",
                  "number of hosts on each switch", "global links of each switch"),
 };
+#define ATTR(...) SIM_ATTR_ROW(topo_dragonfly_config_t, __VA_ARGS__)
 static const sim_attr_t plus_attrs[] = {
     SHARED_ATTRS("topology.dragonfly-plus", "leaf switches of each group, all linked to its spines",
                  "hosts on each leaf switch", "global links of each spine switch"),
-    SIM_ATTR("topology.dragonfly-plus.spines", COUNT, topo_dragonfly_config_t, spines,
-             .default_text = "4", .min_text = "1", .max_text = "4096",
-             .help = "number of spine switches of each group"),
+    ATTR(COUNT, "topology.dragonfly-plus.spines", spines, "4", "1", "4096", "number of spine switches of each group"),
 };
 // clang-format on
 

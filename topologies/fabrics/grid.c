@@ -8,31 +8,17 @@
 
 #define PATH_LINKS_MAX 64u // entries of net_path_t.ports
 
+// clang-format off
 #define SHARED_ATTRS(PREFIX, X, Y, Z)                                                             \
-    SIM_ATTR(PREFIX ".x", COUNT, topo_grid_config_t, x, .default_text = X, .min_text = "1",       \
-             .max_text = "65535", .help = "number of switches in the first dimension"),           \
-        SIM_ATTR(PREFIX ".y", COUNT, topo_grid_config_t, y, .default_text = Y, .min_text = "1",   \
-                 .max_text = "65535",                                                             \
-                 .help = "number of switches in the second dimension; 1: the dimension does not " \
-                         "exist"),                                                                \
-        SIM_ATTR(PREFIX ".z", COUNT, topo_grid_config_t, z, .default_text = Z, .min_text = "1",   \
-                 .max_text = "65535",                                                             \
-                 .help = "number of switches in the third dimension; 1: the dimension does not "  \
-                         "exist"),                                                                \
-        SIM_ATTR(PREFIX ".hosts-per-switch", COUNT, topo_grid_config_t, hosts_per_switch,         \
-                 .default_text = "1", .min_text = "1", .max_text = "65535",                       \
-                 .help = "number of hosts on each switch"),                                       \
-        SIM_ATTR(PREFIX ".links", COUNT, topo_grid_config_t, links, .default_text = "1",          \
-                 .min_text = "1", .max_text = "1024",                                             \
-                 .help = "number of parallel links between two neighbours"),                      \
-        SIM_ATTR(PREFIX ".host-rate", RATE, topo_grid_config_t, host_rate_bps,                    \
-                 .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",            \
-                 .help = "rate of the hosts' links"),                                             \
-        SIM_ATTR(PREFIX ".fabric-rate", RATE, topo_grid_config_t, fabric_rate_bps,                \
-                 .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",            \
-                 .help = "rate of the links between switches"),                                   \
-        SIM_ATTR(PREFIX ".delay", TIME, topo_grid_config_t, delay_ps, .default_text = "500ns",    \
-                 .min_text = "1ps", .max_text = "1s", .help = "one-way delay of every link")
+    SIM_ATTR_ROW(topo_grid_config_t, COUNT, PREFIX ".x", x, X, "1", "65535", "number of switches in the first dimension"), \
+    SIM_ATTR_ROW(topo_grid_config_t, COUNT, PREFIX ".y", y, Y, "1", "65535", "number of switches in the second dimension; 1: the dimension does not exist"), \
+    SIM_ATTR_ROW(topo_grid_config_t, COUNT, PREFIX ".z", z, Z, "1", "65535", "number of switches in the third dimension; 1: the dimension does not exist"), \
+    SIM_ATTR_ROW(topo_grid_config_t, COUNT, PREFIX ".hosts-per-switch", hosts_per_switch, "1", "1", "65535", "number of hosts on each switch"), \
+    SIM_ATTR_ROW(topo_grid_config_t, COUNT, PREFIX ".links", links, "1", "1", "1024", "number of parallel links between two neighbours"), \
+    SIM_ATTR_ROW(topo_grid_config_t, RATE, PREFIX ".host-rate", host_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the hosts' links"), \
+    SIM_ATTR_ROW(topo_grid_config_t, RATE, PREFIX ".fabric-rate", fabric_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the links between switches"), \
+    SIM_ATTR_ROW(topo_grid_config_t, TIME, PREFIX ".delay", delay_ps, "500ns", "1ps", "1s", "one-way delay of every link")
+// clang-format on
 
 static const sim_attr_t torus_attrs[] = {SHARED_ATTRS("topology.torus", "4", "4", "1")};
 static const sim_attr_t hyperx_attrs[] = {SHARED_ATTRS("topology.hyperx", "4", "4", "1")};

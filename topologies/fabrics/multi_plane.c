@@ -10,34 +10,17 @@
 #define PREFIX "topology.multi-plane"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_multi_plane_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".planes", COUNT, topo_multi_plane_config_t, planes,
-             .default_text = "2", .min_text = "1", .max_text = "64",
-             .help = "number of planes, and of ports of each NIC"),
-    SIM_ATTR(PREFIX ".leaves", COUNT, topo_multi_plane_config_t, leaves,
-             .default_text = "4", .min_text = "1", .max_text = "65535",
-             .help = "number of leaf switches of each plane"),
-    SIM_ATTR(PREFIX ".spines", COUNT, topo_multi_plane_config_t, spines,
-             .default_text = "2", .min_text = "0", .max_text = "65535",
-             .help = "number of spine switches of each plane; 0: no spine joins the leaf switches"),
-    SIM_ATTR(PREFIX ".hosts-per-leaf", COUNT, topo_multi_plane_config_t, hosts_per_leaf,
-             .default_text = "8", .min_text = "1", .max_text = "65535",
-             .help = "number of hosts on each leaf switch"),
-    SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_multi_plane_config_t, nics_per_host,
-             .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "number of NICs of each host; all are on the same leaf switches"),
-    SIM_ATTR(PREFIX ".links-per-spine", COUNT, topo_multi_plane_config_t, links_per_spine,
-             .default_text = "1", .min_text = "1", .max_text = "65535",
-             .help = "number of parallel links from each leaf to each spine"),
-    SIM_ATTR(PREFIX ".host-rate", RATE, topo_multi_plane_config_t, host_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of each port of a NIC"),
-    SIM_ATTR(PREFIX ".fabric-rate", RATE, topo_multi_plane_config_t, fabric_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the links between leaves and spines"),
-    SIM_ATTR(PREFIX ".delay", TIME, topo_multi_plane_config_t, delay_ps,
-             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of every link"),
+    ATTR(COUNT, "planes", planes, "2", "1", "64", "number of planes, and of ports of each NIC"),
+    ATTR(COUNT, "leaves", leaves, "4", "1", "65535", "number of leaf switches of each plane"),
+    ATTR(COUNT, "spines", spines, "2", "0", "65535", "number of spine switches of each plane; 0: no spine joins the leaf switches"),
+    ATTR(COUNT, "hosts-per-leaf", hosts_per_leaf, "8", "1", "65535", "number of hosts on each leaf switch"),
+    ATTR(COUNT, "nics-per-host", nics_per_host, "1", "1", "256", "number of NICs of each host; all are on the same leaf switches"),
+    ATTR(COUNT, "links-per-spine", links_per_spine, "1", "1", "65535", "number of parallel links from each leaf to each spine"),
+    ATTR(RATE, "host-rate", host_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of each port of a NIC"),
+    ATTR(RATE, "fabric-rate", fabric_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the links between leaves and spines"),
+    ATTR(TIME, "delay", delay_ps, "1us", "1ps", "1s", "one-way delay of every link"),
 };
 // clang-format on
 

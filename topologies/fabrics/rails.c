@@ -10,113 +10,26 @@
 // clang-format off
 // Rows that both topologies have.
 #define SHARED_ATTRS(PREFIX, RATE_TEXT, SPINES)                                                   \
-    SIM_ATTR(PREFIX ".servers",                                                                   \
-             COUNT,                                                                               \
-             topo_rails_config_t,                                                                 \
-             servers,                                                                             \
-             .default_text = "16",                                                                \
-             .min_text = "1",                                                                     \
-             .max_text = "1000000",                                                               \
-             .help = "number of GPU servers"),                                                    \
-        SIM_ATTR(PREFIX ".gpus-per-server",                                                       \
-                 COUNT,                                                                           \
-                 topo_rails_config_t,                                                             \
-                 gpus_per_server,                                                                 \
-                 .default_text = "8",                                                             \
-                 .min_text = "1",                                                                 \
-                 .max_text = "1024",                                                                \
-                 .help = "GPUs of each server; each GPU has a NIC of its own"),                   \
-        SIM_ATTR(PREFIX ".servers-per-segment",                                                   \
-                 COUNT,                                                                           \
-                 topo_rails_config_t,                                                             \
-                 servers_per_segment,                                                             \
-                 .auto_ok = true,                                                                 \
-                 .default_text = "auto",                                                          \
-                 .min_text = "1",                                                                 \
-                 .max_text = "65535",                                                             \
-                 .help = "servers that share one group of leaf switches; auto: all servers"),     \
-        SIM_ATTR(PREFIX ".spines",                                                                \
-                 COUNT,                                                                           \
-                 topo_rails_config_t,                                                             \
-                 spines,                                                                          \
-                 .default_text = SPINES,                                                          \
-                 .min_text = "0",                                                                 \
-                 .max_text = "65535",                                                             \
-                 .help = "number of spine switches; 0: no spine joins the leaf switches"),        \
-        SIM_ATTR(PREFIX ".links-per-spine",                                                       \
-                 COUNT,                                                                           \
-                 topo_rails_config_t,                                                             \
-                 links_per_spine,                                                                 \
-                 .default_text = "1",                                                             \
-                 .min_text = "1",                                                                 \
-                 .max_text = "65535",                                                             \
-                 .help = "number of parallel links from each leaf to each spine"),                 \
-        SIM_ATTR(PREFIX ".host-rate",                                                             \
-                 RATE,                                                                            \
-                 topo_rails_config_t,                                                             \
-                 host_rate_bps,                                                                   \
-                 .default_text = RATE_TEXT,                                                       \
-                 .min_text = "1bps",                                                              \
-                 .max_text = "100Tbps",                                                           \
-                 .help = "rate of each port of a NIC"),                                           \
-        SIM_ATTR(PREFIX ".fabric-rate",                                                           \
-                 RATE,                                                                            \
-                 topo_rails_config_t,                                                             \
-                 fabric_rate_bps,                                                                 \
-                 .default_text = "400Gbps",                                                       \
-                 .min_text = "1bps",                                                              \
-                 .max_text = "100Tbps",                                                           \
-                 .help = "rate of the links between leaves and spines"),                          \
-        SIM_ATTR(PREFIX ".delay",                                                                 \
-                 TIME,                                                                            \
-                 topo_rails_config_t,                                                             \
-                 delay_ps,                                                                        \
-                 .default_text = "500ns",                                                         \
-                 .min_text = "1ps",                                                               \
-                 .max_text = "1s",                                                                \
-                 .help = "one-way delay of every link except NVLink"),                            \
-        SIM_ATTR(PREFIX ".hosts",                                                                 \
-                 ENUM,                                                                            \
-                 topo_rails_config_t,                                                             \
-                 hosts,                                                                           \
-                 .default_text = "servers",                                                       \
-                 .choices = "servers|gpus",                                                       \
-                 .help =                                                                          \
-                     "servers: a host is a server with all of its NICs; gpus: a host is a GPU "   \
-                     "with one NIC"),                                                             \
-        SIM_ATTR(PREFIX ".nvlink-rate",                                                           \
-                 RATE,                                                                            \
-                 topo_rails_config_t,                                                             \
-                 nvlink_rate_bps,                                                                 \
-                 .auto_ok = true,                                                                 \
-                 .default_text = "auto",                                                          \
-                 .min_text = "1bps",                                                              \
-                 .max_text = "100Tbps",                                                           \
-                 .help =                                                                          \
-                     "rate of the link from each host to an NVSwitch of its server, which is an " \
-                     "ordinary switch; auto: there is no NVSwitch"),                              \
-        SIM_ATTR(PREFIX ".nvlink-delay",                                                          \
-                 TIME,                                                                            \
-                 topo_rails_config_t,                                                             \
-                 nvlink_delay_ps,                                                                 \
-                 .default_text = "25ns",                                                          \
-                 .min_text = "1ps",                                                               \
-                 .max_text = "1s",                                                                \
-                 .help = "one-way delay of the links to NVSwitches")
+    SIM_ATTR_ROW(topo_rails_config_t, COUNT, PREFIX ".servers", servers, "16", "1", "1000000", "number of GPU servers"), \
+    SIM_ATTR_ROW(topo_rails_config_t, COUNT, PREFIX ".gpus-per-server", gpus_per_server, "8", "1", "1024", "GPUs of each server; each GPU has a NIC of its own"), \
+    SIM_ATTR_ROW(topo_rails_config_t, COUNT, PREFIX ".servers-per-segment", servers_per_segment, "auto", "1", "65535", "servers that share one group of leaf switches; auto: all servers", .auto_ok = true), \
+    SIM_ATTR_ROW(topo_rails_config_t, COUNT, PREFIX ".spines", spines, SPINES, "0", "65535", "number of spine switches; 0: no spine joins the leaf switches"), \
+    SIM_ATTR_ROW(topo_rails_config_t, COUNT, PREFIX ".links-per-spine", links_per_spine, "1", "1", "65535", "number of parallel links from each leaf to each spine"), \
+    SIM_ATTR_ROW(topo_rails_config_t, RATE, PREFIX ".host-rate", host_rate_bps, RATE_TEXT, "1bps", "100Tbps", "rate of each port of a NIC"), \
+    SIM_ATTR_ROW(topo_rails_config_t, RATE, PREFIX ".fabric-rate", fabric_rate_bps, "400Gbps", "1bps", "100Tbps", "rate of the links between leaves and spines"), \
+    SIM_ATTR_ROW(topo_rails_config_t, TIME, PREFIX ".delay", delay_ps, "500ns", "1ps", "1s", "one-way delay of every link except NVLink"), \
+    SIM_ATTR_ROW(topo_rails_config_t, ENUM, PREFIX ".hosts", hosts, "servers", "servers|gpus", "servers: a host is a server with all of its NICs; gpus: a host is a GPU with one NIC"), \
+    SIM_ATTR_ROW(topo_rails_config_t, RATE, PREFIX ".nvlink-rate", nvlink_rate_bps, "auto", "1bps", "100Tbps", "rate of the link from each host to an NVSwitch of its server, which is an ordinary switch; auto: there is no NVSwitch", .auto_ok = true), \
+    SIM_ATTR_ROW(topo_rails_config_t, TIME, PREFIX ".nvlink-delay", nvlink_delay_ps, "25ns", "1ps", "1s", "one-way delay of the links to NVSwitches")
 
 static const sim_attr_t optimised_attrs[] = {
     SHARED_ATTRS("topology.rail-optimised", "400Gbps", "8"),
 };
+#define ATTR(...) SIM_ATTR_ROW(topo_rails_config_t, __VA_ARGS__)
 static const sim_attr_t dual_attrs[] = {
     SHARED_ATTRS("topology.dual-tor", "200Gbps", "8"),
-    SIM_ATTR("topology.dual-tor.rails", BOOL, topo_rails_config_t, rails,
-             .default_text = "on",
-             .help = "on: each NIC of a server has two leaf switches of its own; off: all NICs of "
-                     "a segment share two leaf switches"),
-    SIM_ATTR("topology.dual-tor.dual-plane", BOOL, topo_rails_config_t, dual_plane,
-             .default_text = "off",
-             .help = "on: the spines are halved, and first ports of NICs reach the first half "
-                     "only; off: every leaf is linked to every spine"),
+    ATTR(BOOL, "topology.dual-tor.rails", rails, "on", "on: each NIC of a server has two leaf switches of its own; off: all NICs of a segment share two leaf switches"),
+    ATTR(BOOL, "topology.dual-tor.dual-plane", dual_plane, "off", "on: the spines are halved, and first ports of NICs reach the first half only; off: every leaf is linked to every spine"),
 };
 // clang-format on
 

@@ -11,22 +11,13 @@
 #define Q_MAX 251u
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(topo_slim_fly_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".q", COUNT, topo_slim_fly_config_t, q,
-             .default_text = "5", .min_text = "3", .max_text = "251",
-             .help = "number q, a prime or a power of one, from 3; there are 2 q^2 switches"),
-    SIM_ATTR(PREFIX ".hosts-per-switch", COUNT, topo_slim_fly_config_t, hosts_per_switch,
-             .default_text = "2", .min_text = "1", .max_text = "65535",
-             .help = "number of hosts on each switch"),
-    SIM_ATTR(PREFIX ".host-rate", RATE, topo_slim_fly_config_t, host_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the hosts' links"),
-    SIM_ATTR(PREFIX ".fabric-rate", RATE, topo_slim_fly_config_t, fabric_rate_bps,
-             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the links between switches"),
-    SIM_ATTR(PREFIX ".delay", TIME, topo_slim_fly_config_t, delay_ps,
-             .default_text = "500ns", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of every link"),
+    ATTR(COUNT, "q", q, "5", "3", "251", "number q, a prime or a power of one, from 3; there are 2 q^2 switches"),
+    ATTR(COUNT, "hosts-per-switch", hosts_per_switch, "2", "1", "65535", "number of hosts on each switch"),
+    ATTR(RATE, "host-rate", host_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the hosts' links"),
+    ATTR(RATE, "fabric-rate", fabric_rate_bps, "100Gbps", "1bps", "100Tbps", "rate of the links between switches"),
+    ATTR(TIME, "delay", delay_ps, "500ns", "1ps", "1s", "one-way delay of every link"),
 };
 // clang-format on
 

@@ -16,44 +16,18 @@
 #include "net/faults.h"
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(world_fault_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("faults.part", STRING, world_fault_config_t, part,
-             .default_text = "",
-             .help = "part that fails: a link (leaf0--spine1; one of a bundle: leaf0--spine1#2), "
-                     "all links of a switch or host (spine1), a NIC's link (host3/nic1)"),
-    SIM_ATTR("faults.kind", ENUM, world_fault_config_t, kind,
-             .default_text = "down",
-             .choices = "down|degraded|bit-errors|slow-receiver|pause-storm",
-             .help = "kind of fault; down: no frame passes; degraded: the link has a lower rate; "
-                     "bit-errors: it loses frames; slow-receiver: the NIC takes packets slowly; "
-                     "pause-storm: the NIC pauses its peer all the time"),
-    SIM_ATTR("faults.at", TIME, world_fault_config_t, at_ps,
-             .default_text = "0s", .min_text = "0s",
-             .help = "time at which the fault begins"),
-    SIM_ATTR("faults.until", TIME, world_fault_config_t, until_ps,
-             .default_text = "never",
-             .help = "time at which the fault ends; never: it lasts to the end of the run"),
-    SIM_ATTR("faults.every", TIME, world_fault_config_t, every_ps,
-             .default_text = "never", .min_text = "1ns",
-             .help = "period after which the fault begins again, for a flap; never: it happens "
-                     "once"),
-    SIM_ATTR("faults.times", COUNT, world_fault_config_t, times,
-             .default_text = "1", .min_text = "1", .max_text = "100000",
-             .help = "number of times that the fault happens, with faults.every"),
-    SIM_ATTR("faults.rate", RATE, world_fault_config_t, rate_bps,
-             .default_text = "10Gbps", .min_text = "1Mbps", .max_text = "100Tbps",
-             .help = "rate of a degraded link, or rate at which a slow receiver takes packets"),
-    SIM_ATTR("faults.bit-error-rate", RATIO, world_fault_config_t, bit_error_rate,
-             .default_text = "1e-9", .min_text = "0", .max_text = "1",
-             .help = "probability that a bit is wrong during a fault bit-errors; a frame with a "
-                     "wrong bit is lost"),
-    SIM_ATTR("faults.loss-rate", RATIO, world_fault_config_t, loss_rate,
-             .default_text = "0", .min_text = "0", .max_text = "1",
-             .help = "share of frames lost during a fault bit-errors, besides those with wrong "
-                     "bits"),
-    SIM_ATTR("faults.priorities", PRIORITIES, world_fault_config_t, priorities,
-             .default_text = "[3]",
-             .help = "classes that a slow receiver or a pause storm stops"),
+    ATTR(STRING, "faults.part", part, "", "part that fails: a link (leaf0--spine1; one of a bundle: leaf0--spine1#2), all links of a switch or host (spine1), a NIC's link (host3/nic1)"),
+    ATTR(ENUM, "faults.kind", kind, "down", "down|degraded|bit-errors|slow-receiver|pause-storm", "kind of fault; down: no frame passes; degraded: the link has a lower rate; bit-errors: it loses frames; slow-receiver: the NIC takes packets slowly; pause-storm: the NIC pauses its peer all the time"),
+    ATTR(TIME, "faults.at", at_ps, "0s", "0s", NULL, "time at which the fault begins"),
+    ATTR(TIME, "faults.until", until_ps, "never", NULL, NULL, "time at which the fault ends; never: it lasts to the end of the run"),
+    ATTR(TIME, "faults.every", every_ps, "never", "1ns", NULL, "period after which the fault begins again, for a flap; never: it happens once"),
+    ATTR(COUNT, "faults.times", times, "1", "1", "100000", "number of times that the fault happens, with faults.every"),
+    ATTR(RATE, "faults.rate", rate_bps, "10Gbps", "1Mbps", "100Tbps", "rate of a degraded link, or rate at which a slow receiver takes packets"),
+    ATTR(RATIO, "faults.bit-error-rate", bit_error_rate, "1e-9", "0", "1", "probability that a bit is wrong during a fault bit-errors; a frame with a wrong bit is lost"),
+    ATTR(RATIO, "faults.loss-rate", loss_rate, "0", "0", "1", "share of frames lost during a fault bit-errors, besides those with wrong bits"),
+    ATTR(PRIORITIES, "faults.priorities", priorities, "[3]", "classes that a slow receiver or a pause storm stops"),
 };
 const sim_attr_table_t world_fault_config_attrs = {
     "faults", "simulation", sizeof(world_fault_config_t), attrs, SIM_COUNT_OF(attrs),

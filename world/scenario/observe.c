@@ -15,80 +15,33 @@
 #include <string.h>
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(world_observe_config_t, __VA_ARGS__)
 static const sim_attr_t observe_attrs[] = {
-    SIM_ATTR("observe.series", STRING, world_observe_config_t, series,
-             .default_text = "",
-             .help = "metrics to record: port[leaf0->host5].queue_bytes, "
-                     "nic[host5].np_cnp_sent..."),
-    SIM_ATTR("observe.start", TIME, world_observe_config_t, start_ps,
-             .default_text = "0s", .min_text = "0s",
-             .help = "time of the first row of the series"),
-    SIM_ATTR("observe.every", TIME, world_observe_config_t, every_ps,
-             .default_text = "10us", .min_text = "1ns", .max_text = "10000s",
-             .help = "time between two samples of the series"),
-    SIM_ATTR("observe.on", ENUM, world_observe_config_t, on,
-             .default_text = "time", .choices = "time|change",
-             .help = "time: one row at every sample; change: one row at 'start' and one at every "
-                     "time at which the value has changed"),
+    ATTR(STRING, "observe.series", series, "", "metrics to record: port[leaf0->host5].queue_bytes, nic[host5].np_cnp_sent..."),
+    ATTR(TIME, "observe.start", start_ps, "0s", "0s", NULL, "time of the first row of the series"),
+    ATTR(TIME, "observe.every", every_ps, "10us", "1ns", "10000s", "time between two samples of the series"),
+    ATTR(ENUM, "observe.on", on, "time", "time|change", "time: one row at every sample; change: one row at 'start' and one at every time at which the value has changed"),
 };
 const sim_attr_table_t world_observe_config_attrs = {
     "observe", "series", sizeof(world_observe_config_t), observe_attrs, SIM_COUNT_OF(observe_attrs)};
 
+#undef ATTR
+#define ATTR(...) SIM_ATTR_ROW(world_capture_config_t, __VA_ARGS__)
 static const sim_attr_t capture_attrs[] = {
-    SIM_ATTR("captures.ports", STRING, world_capture_config_t, ports,
-             .default_text = "",
-             .help = "ports at which frames are captured, as patterns: leaf0->host5, "
-                     "leaf*->spine*"),
-    SIM_ATTR("captures.direction", ENUM, world_capture_config_t, direction,
-             .default_text = "both", .choices = "both|tx|rx",
-             .help = "frames that are captured; tx: those the port sends; rx: those it receives; "
-                     "both: all"),
-    SIM_ATTR("captures.filter", STRING, world_capture_config_t, filter,
-             .default_text = "",
-             .help = "pcap filter that frames must match, for example udp port 4791; empty: every "
-                     "frame"),
-    SIM_ATTR("captures.snaplen", BYTES, world_capture_config_t, snaplen_bytes,
-             .auto_ok = true, .default_text = "auto", .min_text = "14", .max_text = "65535",
-             .help = "bytes that are kept of each frame; auto: whole frames"),
-    SIM_ATTR("captures.bytes-max", BYTES, world_capture_config_t, bytes_max,
-             .default_text = "10GB", .min_text = "1KB", .max_text = "1000TB",
-             .help = "maximum size of the file before compression; the first frame that does not "
-                     "fit and all later ones are counted but not written"),
-    SIM_ATTR("captures.telemetry", BOOL, world_capture_config_t, telemetry,
-             .default_text = "false",
-             .help = "true: frames keep the telemetry behind the packet; false: they end with the "
-                     "packet, for tools that accept no trailer"),
-    SIM_ATTR("captures.file", STRING, world_capture_config_t, file,
-             .default_text = "",
-             .help = "name of the file in the folder captures/, compressed if it ends in .gz; "
-                     "{port} in it: one file per port with the port's name; {node} alone: one per "
-                     "node; empty: named after the ports"),
-    SIM_ATTR("captures.fabric", STRING, world_capture_config_t, fabric,
-             .default_text = "",
-             .help = "name of a pcapng file in the folder captures/, such as all.pcapng: it names "
-                     "the port of each frame and says which packets were dropped, trimmed, marked, "
-                     "paused for or sent again; 'ports' is all ports unless it is given"),
-    SIM_ATTR("captures.times", ENUM, world_capture_config_t, times,
-             .default_text = "ns", .choices = "ns|ps",
-             .help = "unit of the times in a file of 'fabric'; ns: an option of the frame holds "
-                     "the rest in ps; ps: Wireshark 4.0 shows wrong times after 18 ms"),
-    SIM_ATTR("captures.around", ENUM, world_capture_config_t, around,
-             .default_text = "all", .choices = "all|drop|mark|pause|retransmission|trim",
-             .help = "frames that a file of 'fabric' keeps; all: every frame; otherwise: those "
-                     "from 'before' to 'after' that kind of event at any of its ports"),
-    SIM_ATTR("captures.before", TIME, world_capture_config_t, before_ps,
-             .default_text = "10us", .min_text = "0s", .max_text = "10000s",
-             .help = "time before each moment of 'around' from which frames are kept"),
-    SIM_ATTR("captures.after", TIME, world_capture_config_t, after_ps,
-             .default_text = "50us", .min_text = "0s", .max_text = "10000s",
-             .help = "time after each moment of 'around' up to which frames are kept"),
-    SIM_ATTR("captures.at-most", COUNT, world_capture_config_t, at_most,
-             .default_text = "100", .min_text = "1", .max_text = "1000000000",
-             .help = "number of moments of 'around' that count; later ones keep no frames"),
-    SIM_ATTR("captures.ring", BYTES, world_capture_config_t, ring_bytes,
-             .default_text = "0", .min_text = "0", .max_text = "1TB",
-             .help = "size up to which the file of captures.fabric holds the last frames of the run; "
-                     "0: it holds the first ones, up to captures.bytes-max"),
+    ATTR(STRING, "captures.ports", ports, "", "ports at which frames are captured, as patterns: leaf0->host5, leaf*->spine*"),
+    ATTR(ENUM, "captures.direction", direction, "both", "both|tx|rx", "frames that are captured; tx: those the port sends; rx: those it receives; both: all"),
+    ATTR(STRING, "captures.filter", filter, "", "pcap filter that frames must match, for example udp port 4791; empty: every frame"),
+    ATTR(BYTES, "captures.snaplen", snaplen_bytes, "auto", "14", "65535", "bytes that are kept of each frame; auto: whole frames", .auto_ok = true),
+    ATTR(BYTES, "captures.bytes-max", bytes_max, "10GB", "1KB", "1000TB", "maximum size of the file before compression; the first frame that does not fit and all later ones are counted but not written"),
+    ATTR(BOOL, "captures.telemetry", telemetry, "false", "true: frames keep the telemetry behind the packet; false: they end with the packet, for tools that accept no trailer"),
+    ATTR(STRING, "captures.file", file, "", "name of the file in the folder captures/, compressed if it ends in .gz; {port} in it: one file per port with the port's name; {node} alone: one per node; empty: named after the ports"),
+    ATTR(STRING, "captures.fabric", fabric, "", "name of a pcapng file in the folder captures/, such as all.pcapng: it names the port of each frame and says which packets were dropped, trimmed, marked, paused for or sent again; 'ports' is all ports unless it is given"),
+    ATTR(ENUM, "captures.times", times, "ns", "ns|ps", "unit of the times in a file of 'fabric'; ns: an option of the frame holds the rest in ps; ps: Wireshark 4.0 shows wrong times after 18 ms"),
+    ATTR(ENUM, "captures.around", around, "all", "all|drop|mark|pause|retransmission|trim", "frames that a file of 'fabric' keeps; all: every frame; otherwise: those from 'before' to 'after' that kind of event at any of its ports"),
+    ATTR(TIME, "captures.before", before_ps, "10us", "0s", "10000s", "time before each moment of 'around' from which frames are kept"),
+    ATTR(TIME, "captures.after", after_ps, "50us", "0s", "10000s", "time after each moment of 'around' up to which frames are kept"),
+    ATTR(COUNT, "captures.at-most", at_most, "100", "1", "1000000000", "number of moments of 'around' that count; later ones keep no frames"),
+    ATTR(BYTES, "captures.ring", ring_bytes, "0", "0", "1TB", "size up to which the file of captures.fabric holds the last frames of the run; 0: it holds the first ones, up to captures.bytes-max"),
 };
 const sim_attr_table_t world_capture_config_attrs = {
     "captures", "capture", sizeof(world_capture_config_t), capture_attrs,

@@ -18,109 +18,46 @@
 #include <string.h>
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(world_run_config_t, __VA_ARGS__)
 static const sim_attr_t run_attrs[] = {
-    SIM_ATTR("format", COUNT, world_run_config_t, format,
-             .default_text = "1", .min_text = "1", .max_text = "1",
-             .help = "version of the language of scenarios that the file is written in; a newer "
-                     "rocesim reads higher ones"),
-    SIM_ATTR("name", STRING, world_run_config_t, name,
-             .default_text = "",
-             .help = "name of the results; empty: the name of the scenario's file without .yaml"),
-    SIM_ATTR("description", STRING, world_run_config_t, description,
-             .default_text = "",
-             .help = "the question that the scenario asks, for people"),
-    SIM_ATTR("seed", COUNT, world_run_config_t, seed,
-             .default_text = "1",
-             .help = "number from which every random draw of the run derives"),
-    SIM_ATTR("tie-seed", COUNT, world_run_config_t, tie_seed,
-             .default_text = "0",
-             .help = "number that varies the order of events at the same picosecond (ties: hash and "
-                     "ties: rotor)"),
-    SIM_ATTR("ties", ENUM, world_run_config_t, ties,
-             .default_text = "hash", .choices = "hash|insertion|rotor",
-             .help = "order of events at the same picosecond: hash, by a hash of node and time; "
-                     "insertion, in the order in which they were scheduled, as sequential "
-                     "simulators do (slower); rotor, by a hash of node and number of the tie since "
-                     "the node's last rest of 10us, so that it does not depend on the time"),
-    SIM_ATTR("until", TIME, world_run_config_t, until_ps,
-             .default_text = "never",
-             .help = "simulated time at which the run ends at the latest; every run ends at "
-                     "9223372s (106 days)"),
-    SIM_ATTR("stall-after", TIME, world_run_config_t, stall_ps,
-             .default_text = "1s",
-             .help = "simulated time with events but without any progress after which the run "
-                     "counts as stalled, also if nothing but pauses goes on; 0s: never"),
-    SIM_ATTR("threads", COUNT, world_run_config_t, threads,
-             .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "number of threads that run the simulation; results do not depend on their "
-                     "number"),
-    SIM_ATTR("memory-max", BYTES, world_run_config_t, memory_max_bytes,
-             .auto_ok = true, .default_text = "8GB", .min_text = "64KB",
-             .help = "memory that the run may take; a network or planned transfers that need more "
-                     "by estimate are refused, and a run that takes more is stopped; auto: no "
-                     "limit"),
-    SIM_ATTR("time-max", TIME, world_run_config_t, time_max_ps,
-             .auto_ok = true, .default_text = "36000s", .min_text = "1s",
-             .help = "time that the run may take by the estimate of its transfers' packets; a "
-                     "longer run is refused before it begins; auto: no limit"),
-    SIM_ATTR("folder", STRING, world_run_config_t, folder,
-             .default_text = "",
-             .help = "folder from which file names in the scenario start, or several with ':' "
-                     "between them, which are searched in this order; empty: the folder of the "
-                     "scenario"),
+    ATTR(COUNT, "format", format, "1", "1", "1", "version of the language of scenarios that the file is written in; a newer rocesim reads higher ones"),
+    ATTR(STRING, "name", name, "", "name of the results; empty: the name of the scenario's file without .yaml"),
+    ATTR(STRING, "description", description, "", "the question that the scenario asks, for people"),
+    ATTR(COUNT, "seed", seed, "1", NULL, NULL, "number from which every random draw of the run derives"),
+    ATTR(COUNT, "tie-seed", tie_seed, "0", NULL, NULL, "number that varies the order of events at the same picosecond (ties: hash and ties: rotor)"),
+    ATTR(ENUM, "ties", ties, "hash", "hash|insertion|rotor", "order of events at the same picosecond: hash, by a hash of node and time; insertion, in the order in which they were scheduled, as sequential simulators do (slower); rotor, by a hash of node and number of the tie since the node's last rest of 10us, so that it does not depend on the time"),
+    ATTR(TIME, "until", until_ps, "never", NULL, NULL, "simulated time at which the run ends at the latest; every run ends at 9223372s (106 days)"),
+    ATTR(TIME, "stall-after", stall_ps, "1s", NULL, NULL, "simulated time with events but without any progress after which the run counts as stalled, also if nothing but pauses goes on; 0s: never"),
+    ATTR(COUNT, "threads", threads, "1", "1", "64", "number of threads that run the simulation; results do not depend on their number"),
+    ATTR(BYTES, "memory-max", memory_max_bytes, "8GB", "64KB", NULL, "memory that the run may take; a network or planned transfers that need more by estimate are refused, and a run that takes more is stopped; auto: no limit", .auto_ok = true),
+    ATTR(TIME, "time-max", time_max_ps, "36000s", "1s", NULL, "time that the run may take by the estimate of its transfers' packets; a longer run is refused before it begins; auto: no limit", .auto_ok = true),
+    ATTR(STRING, "folder", folder, "", "folder from which file names in the scenario start, or several with ':' between them, which are searched in this order; empty: the folder of the scenario"),
 };
 const sim_attr_table_t world_run_config_attrs = {
     "", "simulation", sizeof(world_run_config_t), run_attrs, SIM_COUNT_OF(run_attrs)};
 
+#undef ATTR
+#define ATTR(...) SIM_ATTR_ROW(world_fast_forward_config_t, __VA_ARGS__)
 static const sim_attr_t fast_forward_attrs[] = {
-    SIM_ATTR("fast-forward.mode", ENUM, world_fast_forward_config_t, mode,
-             .default_text = "off", .choices = "off|exact",
-             .help = "off: everything is simulated; exact: the run leaves out what it knows to "
-                     "repeat, to the same results (docs/models/fast-forward.md)"),
-    SIM_ATTR("fast-forward.memo", BOOL, world_fast_forward_config_t, memo,
-             .default_text = "true",
-             .help = "whether mode: exact remembers collectives and repeats them from memory"),
-    SIM_ATTR("fast-forward.audit", RATIO, world_fast_forward_config_t, audit,
-             .default_text = "1/100", .min_text = "0", .max_text = "1",
-             .help = "share of the repetitions from memory that are simulated all the same; a "
-                     "difference aborts the run"),
+    ATTR(ENUM, "fast-forward.mode", mode, "off", "off|exact", "off: everything is simulated; exact: the run leaves out what it knows to repeat, to the same results (docs/models/fast-forward.md)"),
+    ATTR(BOOL, "fast-forward.memo", memo, "true", "whether mode: exact remembers collectives and repeats them from memory"),
+    ATTR(RATIO, "fast-forward.audit", audit, "1/100", "0", "1", "share of the repetitions from memory that are simulated all the same; a difference aborts the run"),
 };
 const sim_attr_table_t world_fast_forward_config_attrs = {
     "fast-forward", "simulation", sizeof(world_fast_forward_config_t), fast_forward_attrs,
     SIM_COUNT_OF(fast_forward_attrs)};
 
+#undef ATTR
+#define ATTR(...) SIM_ATTR_ROW(world_outputs_config_t, __VA_ARGS__)
 static const sim_attr_t outputs_attrs[] = {
-    SIM_ATTR("outputs.flows", BOOL, world_outputs_config_t, flows,
-             .default_text = "true",
-             .help = "whether the run writes flows.csv"),
-    SIM_ATTR("outputs.events-max", COUNT, world_outputs_config_t, events_max,
-             .default_text = "100000",
-             .help = "maximum number of rows of events.csv; further events are counted but not "
-                     "written"),
-    SIM_ATTR("outputs.cache-events", BOOL, world_outputs_config_t, cache_events,
-             .default_text = "false",
-             .help = "whether misses, moves and write-backs of tiered caches (nic.cache.policy) "
-                     "become rows of events.csv"),
-    SIM_ATTR("outputs.series-max", COUNT, world_outputs_config_t, series_max,
-             .default_text = "10000000",
-             .help = "maximum number of rows of series.csv; further rows are counted but not "
-                     "written"),
-    SIM_ATTR("outputs.hops-max", COUNT, world_outputs_config_t, hops_max,
-             .default_text = "0", .max_text = "100000000",
-             .help = "maximum number of rows of hops.csv, one for each frame on each link; 0: the "
-                     "run does not write hops.csv"),
-    SIM_ATTR("outputs.operations-max", COUNT, world_outputs_config_t, operations_max,
-             .default_text = "0", .max_text = "1000000000",
-             .help = "maximum number of rows of operations.csv, in equal shares for all ranks of a "
-                     "workload; 0: the file is not written. `rocesim timeline` draws it"),
-    SIM_ATTR("outputs.hottest-ports", COUNT, world_outputs_config_t, hottest_ports,
-             .default_text = "10", .min_text = "1", .max_text = "1000",
-             .help = "number of ports that summary.json lists in hottest_ports and in pfc.roots"),
-    SIM_ATTR("outputs.rates-until", TIME, world_outputs_config_t, rates_until_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "0s",
-             .help = "end of the time over which goodput and utilisation are reported, beginning "
-                     "at the first start of a transfer; auto: the last start if 16 or more follow "
-                     "one another, else the end of the run"),
+    ATTR(BOOL, "outputs.flows", flows, "true", "whether the run writes flows.csv"),
+    ATTR(COUNT, "outputs.events-max", events_max, "100000", NULL, NULL, "maximum number of rows of events.csv; further events are counted but not written"),
+    ATTR(BOOL, "outputs.cache-events", cache_events, "false", "whether misses, moves and write-backs of tiered caches (nic.cache.policy) become rows of events.csv"),
+    ATTR(COUNT, "outputs.series-max", series_max, "10000000", NULL, NULL, "maximum number of rows of series.csv; further rows are counted but not written"),
+    ATTR(COUNT, "outputs.hops-max", hops_max, "0", NULL, "100000000", "maximum number of rows of hops.csv, one for each frame on each link; 0: the run does not write hops.csv"),
+    ATTR(COUNT, "outputs.operations-max", operations_max, "0", NULL, "1000000000", "maximum number of rows of operations.csv, in equal shares for all ranks of a workload; 0: the file is not written. `rocesim timeline` draws it"),
+    ATTR(COUNT, "outputs.hottest-ports", hottest_ports, "10", "1", "1000", "number of ports that summary.json lists in hottest_ports and in pfc.roots"),
+    ATTR(TIME, "outputs.rates-until", rates_until_ps, "auto", "0s", NULL, "end of the time over which goodput and utilisation are reported, beginning at the first start of a transfer; auto: the last start if 16 or more follow one another, else the end of the run", .auto_ok = true),
 };
 const sim_attr_table_t world_outputs_config_attrs = {
     "outputs", "simulation", sizeof(world_outputs_config_t), outputs_attrs,

@@ -15,13 +15,10 @@
 #define NAME_BYTES_MAX 64u
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(world_down_config_t, __VA_ARGS__)
 static const sim_attr_t down_attrs[] = {
-    SIM_ATTR("links.down.at", TIME, world_down_config_t, at_ps,
-             .default_text = "0s", .min_text = "0s",
-             .help = "simulated time at which the link goes down"),
-    SIM_ATTR("links.down.until", TIME, world_down_config_t, until_ps,
-             .default_text = "never",
-             .help = "simulated time at which the link comes up again"),
+    ATTR(TIME, "links.down.at", at_ps, "0s", "0s", NULL, "simulated time at which the link goes down"),
+    ATTR(TIME, "links.down.until", until_ps, "never", NULL, NULL, "simulated time at which the link comes up again"),
 };
 const sim_attr_table_t world_down_config_attrs = {
     "links.down", "link", sizeof(world_down_config_t), down_attrs, SIM_COUNT_OF(down_attrs)};

@@ -17,96 +17,32 @@
 #include "nic/transport/entry.h"
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(nic_adamap_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("nic.adamap.bits", COUNT, nic_adamap_config_t, bits,
-             .default_text = "16", .min_text = "1", .max_text = "256",
-             .help = "number of packets of a map that a bitmap covers; beyond them, a map only "
-                     "records a run of losses"),
-    SIM_ATTR("nic.adamap.cached", COUNT, nic_adamap_config_t, cached,
-             .default_text = "3", .min_text = "1", .max_text = "64",
-             .help = "number of maps at the head of a queue pair's list that are kept on the NIC "
-                     "(n)"),
-    SIM_ATTR("nic.adamap.watermark", COUNT, nic_adamap_config_t, watermark,
-             .default_text = "2", .min_text = "0", .max_text = "63",
-             .help = "number of maps on the NIC at or below which the next maps are read from the "
-                     "host"),
-    SIM_ATTR("nic.adamap.table-cache", COUNT, nic_adamap_config_t, table_cache,
-             .default_text = "2", .min_text = "0", .max_text = "16",
-             .help = "number of entries of a queue pair's look-up table that are kept on the NIC"),
-    SIM_ATTR("nic.adamap.resend-entries", COUNT, nic_adamap_config_t, resend_entries,
-             .default_text = "32", .min_text = "1", .max_text = "1000000",
-             .help = "number of ranges of packets that a sending queue pair keeps on the NIC to be "
-                     "sent again; further requests are dropped, and the receiver repeats them"),
-    SIM_ATTR("nic.adamap.late-requests", COUNT, nic_adamap_config_t, late_requests,
-             .default_text = "8", .min_text = "1", .max_text = "1000000",
-             .help = "number of requests of a receiving queue pair that wait on the NIC until "
-                     "their map is stored; further requests are left out until their map expires"),
-    SIM_ATTR("nic.adamap.scan-interval", TIME, nic_adamap_config_t, scan_interval_ps,
-             .default_text = "100us", .min_text = "1us", .max_text = "1s",
-             .help = "time between two searches of list and table for maps without progress"),
-    SIM_ATTR("nic.adamap.expire-after", TIME, nic_adamap_config_t, expire_after_ps,
-             .default_text = "500us", .min_text = "0s", .max_text = "10s",
-             .help = "a map without progress for the path's round trip plus this time is requested "
-                     "again"),
-    SIM_ATTR("nic.adamap.close-after", TIME, nic_adamap_config_t, close_after_ps,
-             .default_text = "10us", .min_text = "100ns", .max_text = "1s",
-             .help = "time without new packets after which the newest map is closed"),
-    SIM_ATTR("nic.adamap.timeout", TIME, nic_adamap_config_t, timeout_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
-             .help = "time without an answer after which a sender repeats its oldest and newest "
-                     "packets; auto: 3 round trips of the path plus 200 us"),
-    SIM_ATTR("nic.adamap.chain", ENUM, nic_adamap_config_t, chain,
-             .default_text = "linked", .choices = "linked|known",
-             .help = "linked: the NIC learns a block's address when it has read the block before; "
-                     "known: it knows all addresses, links maps itself, and no packet waits for its "
-                     "map, as in the OmniDMA authors' simulator"),
-    SIM_ATTR("nic.adamap.run-blocks", COUNT, nic_adamap_config_t, run_blocks,
-             .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "number of adjacent blocks that a chain gets where possible, and that one "
-                     "read fetches"),
-    SIM_ATTR("nic.adamap.wait-packets", COUNT, nic_adamap_config_t, wait_packets,
-             .default_text = "32", .min_text = "0", .max_text = "65536",
-             .help = "number of packets of a NIC that can wait for maps beside its receive "
-                     "pipeline; if more wait, the pipeline stands still"),
-    SIM_ATTR("nic.adamap.drain-rate", RATE, nic_adamap_config_t, drain_bps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "10Tbps",
-             .help = "rate at which the receive pipeline takes what came while it stood still; "
-                     "auto: 5/4 of the link's rate"),
-    SIM_ATTR("nic.adamap.stall-buffer", BYTES, nic_adamap_config_t, stall_bytes,
-             .default_text = "128KiB", .min_text = "0", .max_text = "1GiB",
-             .help = "bytes that wait for the receive pipeline before the NIC pauses its link"),
-    SIM_ATTR("nic.adamap.read-latency", TIME, nic_adamap_config_t, read_latency_ps,
-             .auto_ok = true, .default_text = "1us", .min_text = "0s", .max_text = "1ms",
-             .help = "latency of a read or write of the knitting buffer by the NIC; auto: that of "
-                     "PCIe (nic.model)"),
-    SIM_ATTR("nic.adamap.dma-rate", RATE, nic_adamap_config_t, dma_rate_bps,
-             .default_text = "128Gbps", .min_text = "1Mbps", .max_text = "10Tbps",
-             .help = "rate of the NIC's reads, and of its writes, of the knitting buffer, if "
-                     "read-latency is not auto"),
-    SIM_ATTR("nic.adamap.insert-time", TIME, nic_adamap_config_t, insert_ps,
-             .default_text = "50ns", .min_text = "0s", .max_text = "1ms",
-             .help = "time of a host's core to take a block and insert a map at the tail; 0: the "
-                     "NIC takes, links and returns blocks itself"),
-    SIM_ATTR("nic.adamap.return-time", TIME, nic_adamap_config_t, return_ps,
-             .default_text = "20ns", .min_text = "0s", .max_text = "1ms",
-             .help = "time of a host's core to return a block to the free list"),
-    SIM_ATTR("nic.adamap.location", ENUM, nic_adamap_config_t, location,
-             .default_text = "near", .choices = "near|far",
-             .help = "memory that holds the knitting buffer: near, that of the NIC's own socket; "
-                     "far, that of the next socket"),
-    SIM_ATTR("nic.adamap.blocks", COUNT, nic_adamap_config_t, blocks_max,
-             .default_text = "1048576", .min_text = "1", .max_text = "16777216",
-             .help = "largest number of blocks of the knitting buffer, for all queue pairs of a "
-                     "NIC"),
-    SIM_ATTR("nic.adamap.block-align", BYTES, nic_adamap_config_t, block_align_bytes,
-             .default_text = "32", .min_text = "8", .max_text = "4096",
-             .help = "alignment of a block of the knitting buffer"),
-    SIM_ATTR("nic.adamap.chunk-blocks", COUNT, nic_adamap_config_t, chunk_blocks,
-             .default_text = "64", .min_text = "1", .max_text = "65536",
-             .help = "number of blocks by which the knitting buffer grows and shrinks"),
-    SIM_ATTR("nic.adamap.sample-interval", TIME, nic_adamap_config_t, sample_ps,
-             .default_text = "10us", .min_text = "1ns", .max_text = "1s",
-             .help = "time between two samples of the number of maps held"),
+    ATTR(COUNT, "nic.adamap.bits", bits, "16", "1", "256", "number of packets of a map that a bitmap covers; beyond them, a map only records a run of losses"),
+    ATTR(COUNT, "nic.adamap.cached", cached, "3", "1", "64", "number of maps at the head of a queue pair's list that are kept on the NIC (n)"),
+    ATTR(COUNT, "nic.adamap.watermark", watermark, "2", "0", "63", "number of maps on the NIC at or below which the next maps are read from the host"),
+    ATTR(COUNT, "nic.adamap.table-cache", table_cache, "2", "0", "16", "number of entries of a queue pair's look-up table that are kept on the NIC"),
+    ATTR(COUNT, "nic.adamap.resend-entries", resend_entries, "32", "1", "1000000", "number of ranges of packets that a sending queue pair keeps on the NIC to be sent again; further requests are dropped, and the receiver repeats them"),
+    ATTR(COUNT, "nic.adamap.late-requests", late_requests, "8", "1", "1000000", "number of requests of a receiving queue pair that wait on the NIC until their map is stored; further requests are left out until their map expires"),
+    ATTR(TIME, "nic.adamap.scan-interval", scan_interval_ps, "100us", "1us", "1s", "time between two searches of list and table for maps without progress"),
+    ATTR(TIME, "nic.adamap.expire-after", expire_after_ps, "500us", "0s", "10s", "a map without progress for the path's round trip plus this time is requested again"),
+    ATTR(TIME, "nic.adamap.close-after", close_after_ps, "10us", "100ns", "1s", "time without new packets after which the newest map is closed"),
+    ATTR(TIME, "nic.adamap.timeout", timeout_ps, "auto", "1us", "100s", "time without an answer after which a sender repeats its oldest and newest packets; auto: 3 round trips of the path plus 200 us", .auto_ok = true),
+    ATTR(ENUM, "nic.adamap.chain", chain, "linked", "linked|known", "linked: the NIC learns a block's address when it has read the block before; known: it knows all addresses, links maps itself, and no packet waits for its map, as in the OmniDMA authors' simulator"),
+    ATTR(COUNT, "nic.adamap.run-blocks", run_blocks, "1", "1", "64", "number of adjacent blocks that a chain gets where possible, and that one read fetches"),
+    ATTR(COUNT, "nic.adamap.wait-packets", wait_packets, "32", "0", "65536", "number of packets of a NIC that can wait for maps beside its receive pipeline; if more wait, the pipeline stands still"),
+    ATTR(RATE, "nic.adamap.drain-rate", drain_bps, "auto", "1Mbps", "10Tbps", "rate at which the receive pipeline takes what came while it stood still; auto: 5/4 of the link's rate", .auto_ok = true),
+    ATTR(BYTES, "nic.adamap.stall-buffer", stall_bytes, "128KiB", "0", "1GiB", "bytes that wait for the receive pipeline before the NIC pauses its link"),
+    ATTR(TIME, "nic.adamap.read-latency", read_latency_ps, "1us", "0s", "1ms", "latency of a read or write of the knitting buffer by the NIC; auto: that of PCIe (nic.model)", .auto_ok = true),
+    ATTR(RATE, "nic.adamap.dma-rate", dma_rate_bps, "128Gbps", "1Mbps", "10Tbps", "rate of the NIC's reads, and of its writes, of the knitting buffer, if read-latency is not auto"),
+    ATTR(TIME, "nic.adamap.insert-time", insert_ps, "50ns", "0s", "1ms", "time of a host's core to take a block and insert a map at the tail; 0: the NIC takes, links and returns blocks itself"),
+    ATTR(TIME, "nic.adamap.return-time", return_ps, "20ns", "0s", "1ms", "time of a host's core to return a block to the free list"),
+    ATTR(ENUM, "nic.adamap.location", location, "near", "near|far", "memory that holds the knitting buffer: near, that of the NIC's own socket; far, that of the next socket"),
+    ATTR(COUNT, "nic.adamap.blocks", blocks_max, "1048576", "1", "16777216", "largest number of blocks of the knitting buffer, for all queue pairs of a NIC"),
+    ATTR(BYTES, "nic.adamap.block-align", block_align_bytes, "32", "8", "4096", "alignment of a block of the knitting buffer"),
+    ATTR(COUNT, "nic.adamap.chunk-blocks", chunk_blocks, "64", "1", "65536", "number of blocks by which the knitting buffer grows and shrinks"),
+    ATTR(TIME, "nic.adamap.sample-interval", sample_ps, "10us", "1ns", "1s", "time between two samples of the number of maps held"),
 };
 // clang-format on
 

@@ -15,29 +15,15 @@
 #define PREFIX "nic.sdr"
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(nic_sdr_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".chunk", BYTES, nic_sdr_config_t, chunk_bytes,
-             .default_text = "4KiB", .min_text = "1", .max_text = "64MiB",
-             .help = "payload of a chunk, rounded up to packets"),
-    SIM_ATTR(PREFIX ".rto", RATIO, nic_sdr_config_t, rto,
-             .default_text = "3", .min_text = "1", .max_text = "1000",
-             .help = "round trips of the path after which an unacknowledged chunk is sent again"),
-    SIM_ATTR(PREFIX ".nack", BOOL, nic_sdr_config_t, nack,
-             .default_text = "off",
-             .help = "whether the receiver requests a missing chunk once, when a later chunk is "
-                     "complete; not used with a code"),
-    SIM_ATTR(PREFIX ".code", ENUM, nic_sdr_config_t, code,
-             .default_text = "none", .choices = "none|xor|mds",
-             .help = "parity behind each group of chunks of a WRITE without contents"),
-    SIM_ATTR(PREFIX ".code-data", COUNT, nic_sdr_config_t, data_chunks,
-             .default_text = "32", .min_text = "1", .max_text = "1024",
-             .help = "number of data chunks of a group (k)"),
-    SIM_ATTR(PREFIX ".code-parity", COUNT, nic_sdr_config_t, parity_chunks,
-             .default_text = "8", .min_text = "1", .max_text = "64",
-             .help = "number of parity chunks of a group (m)"),
-    SIM_ATTR(PREFIX ".fallback", RATIO, nic_sdr_config_t, fallback,
-             .default_text = "0.5", .min_text = "0", .max_text = "1000",
-             .help = "round trips after which the receiver requests chunks that parity could not repair"),
+    ATTR(BYTES, "chunk", chunk_bytes, "4KiB", "1", "64MiB", "payload of a chunk, rounded up to packets"),
+    ATTR(RATIO, "rto", rto, "3", "1", "1000", "round trips of the path after which an unacknowledged chunk is sent again"),
+    ATTR(BOOL, "nack", nack, "off", "whether the receiver requests a missing chunk once, when a later chunk is complete; not used with a code"),
+    ATTR(ENUM, "code", code, "none", "none|xor|mds", "parity behind each group of chunks of a WRITE without contents"),
+    ATTR(COUNT, "code-data", data_chunks, "32", "1", "1024", "number of data chunks of a group (k)"),
+    ATTR(COUNT, "code-parity", parity_chunks, "8", "1", "64", "number of parity chunks of a group (m)"),
+    ATTR(RATIO, "fallback", fallback, "0.5", "0", "1000", "round trips after which the receiver requests chunks that parity could not repair"),
 };
 // clang-format on
 static const sim_attr_table_t attr_table = {PREFIX, "node", sizeof(nic_sdr_config_t), attrs,

@@ -224,54 +224,21 @@ void nic__nscc_init(nic_nscc_t *nscc, const nic_nscc_config_t *config, uint64_t 
 // -- parameters
 
 // clang-format off
+#define ATTR(...) SIM_ATTR_ROW(nic_nscc_config_t, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR("nic.nscc.target", RATIO, nic_nscc_config_t, target,
-             .default_text = "0.75", .min_text = "0.01", .max_text = "100",
-             .help = "delay above the idle round trip that NSCC aims at, in round trips: 0.75 in "
-                     "networks that trim packets, 1 in others"),
-    SIM_ATTR("nic.nscc.alpha", RATIO, nic_nscc_config_t, alpha,
-             .default_text = "4", .min_text = "0", .max_text = "1000",
-             .help = "packets by which the window grows in a round trip without delay"),
-    SIM_ATTR("nic.nscc.fair", RATIO, nic_nscc_config_t, fair,
-             .default_text = "5", .min_text = "0", .max_text = "1000",
-             .help = "packets by which the window grows in a round trip of unmarked packets above "
-                     "the target"),
-    SIM_ATTR("nic.nscc.eta", RATIO, nic_nscc_config_t, eta,
-             .default_text = "0.15", .min_text = "0", .max_text = "1000",
-             .help = "packets that are added to the window in each round trip"),
-    SIM_ATTR("nic.nscc.fast", RATIO, nic_nscc_config_t, fast,
-             .default_text = "0.25", .min_text = "0", .max_text = "10",
-             .help = "share of the bytes that arrive with less than 1 us of delay, for more than a "
-                     "window in a row, that the window grows by"),
-    SIM_ATTR("nic.nscc.gamma", RATIO, nic_nscc_config_t, gamma,
-             .default_text = "0.8", .min_text = "0", .max_text = "1",
-             .help = "share of (average delay - target) / average delay by which marked packets "
-                     "cut the window, at most once in a round trip"),
-    SIM_ATTR("nic.nscc.least", RATIO, nic_nscc_config_t, least_cut,
-             .default_text = "0.5", .min_text = "0", .max_text = "1",
-             .help = "smallest share of the window that one cut leaves"),
-    SIM_ATTR("nic.nscc.weight", RATIO, nic_nscc_config_t, weight,
-             .default_text = "0.0125", .min_text = "0.0001", .max_text = "1",
-             .help = "weight of a new sample in the average delay"),
-    SIM_ATTR("nic.nscc.cap", RATIO, nic_nscc_config_t, cap,
-             .default_text = "1.5", .min_text = "0.01", .max_text = "100",
-             .help = "window at the start and largest window, in bandwidth-delay products"),
-    SIM_ATTR("nic.nscc.adjust-packets", COUNT, nic_nscc_config_t, adjust_packets,
-             .default_text = "8", .min_text = "1", .max_text = "65536",
-             .help = "number of full packets after whose arrival collected increases change the "
-                     "window, if no round trip passes before"),
-    SIM_ATTR("nic.nscc.quick-share", RATIO, nic_nscc_config_t, quick_share,
-             .default_text = "0.125", .min_text = "0", .max_text = "1",
-             .help = "share of the largest window below which arrivals must lie for QuickAdapt to "
-                     "set the window to them, after a trim, a loss or a long delay; 0: never"),
-    SIM_ATTR("nic.nscc.quick-delay", RATIO, nic_nscc_config_t, quick_delay,
-             .default_text = "4", .min_text = "0", .max_text = "1000",
-             .help = "delay in targets from which on QuickAdapt may act without a trim or loss"),
-    SIM_ATTR("nic.nscc.sample", ENUM, nic_nscc_config_t, sample,
-             .default_text = "measured", .choices = "measured|quarter",
-             .help = "sample of the average delay from an unmarked packet above the target; "
-                     "measured: its delay; quarter: a quarter of the round trip, as the public "
-                     "simulator of Ultra Ethernet does"),
+    ATTR(RATIO, "nic.nscc.target", target, "0.75", "0.01", "100", "delay above the idle round trip that NSCC aims at, in round trips: 0.75 in networks that trim packets, 1 in others"),
+    ATTR(RATIO, "nic.nscc.alpha", alpha, "4", "0", "1000", "packets by which the window grows in a round trip without delay"),
+    ATTR(RATIO, "nic.nscc.fair", fair, "5", "0", "1000", "packets by which the window grows in a round trip of unmarked packets above the target"),
+    ATTR(RATIO, "nic.nscc.eta", eta, "0.15", "0", "1000", "packets that are added to the window in each round trip"),
+    ATTR(RATIO, "nic.nscc.fast", fast, "0.25", "0", "10", "share of the bytes that arrive with less than 1 us of delay, for more than a window in a row, that the window grows by"),
+    ATTR(RATIO, "nic.nscc.gamma", gamma, "0.8", "0", "1", "share of (average delay - target) / average delay by which marked packets cut the window, at most once in a round trip"),
+    ATTR(RATIO, "nic.nscc.least", least_cut, "0.5", "0", "1", "smallest share of the window that one cut leaves"),
+    ATTR(RATIO, "nic.nscc.weight", weight, "0.0125", "0.0001", "1", "weight of a new sample in the average delay"),
+    ATTR(RATIO, "nic.nscc.cap", cap, "1.5", "0.01", "100", "window at the start and largest window, in bandwidth-delay products"),
+    ATTR(COUNT, "nic.nscc.adjust-packets", adjust_packets, "8", "1", "65536", "number of full packets after whose arrival collected increases change the window, if no round trip passes before"),
+    ATTR(RATIO, "nic.nscc.quick-share", quick_share, "0.125", "0", "1", "share of the largest window below which arrivals must lie for QuickAdapt to set the window to them, after a trim, a loss or a long delay; 0: never"),
+    ATTR(RATIO, "nic.nscc.quick-delay", quick_delay, "4", "0", "1000", "delay in targets from which on QuickAdapt may act without a trim or loss"),
+    ATTR(ENUM, "nic.nscc.sample", sample, "measured", "measured|quarter", "sample of the average delay from an unmarked packet above the target; measured: its delay; quarter: a quarter of the round trip, as the public simulator of Ultra Ethernet does"),
 };
 // clang-format on
 
