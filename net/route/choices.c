@@ -15,10 +15,14 @@ void net_routes_choices(const net_t *net, const net_node_t *node, bool *choices)
             continue;
         }
         before = page;
+        net_hop_t last = {0};
         for (uint32_t i = 0; i < NET_HOPS_OF_A_PAGE; i++) {
-            for (uint32_t p = 0; page->hops[i].count > 1 && p < page->hops[i].count; p++) {
-                choices[routes->ports[page->hops[i].first + p]] = true;
+            const net_hop_t hop = page->hops[i];
+            const bool is_new = hop.first != last.first || hop.count != last.count;
+            for (uint32_t p = 0; is_new && hop.count > 1 && p < hop.count; p++) {
+                choices[routes->ports[hop.first + p]] = true;
             }
+            last = hop;
         }
     }
 }

@@ -31,6 +31,7 @@ typedef struct circles {
     bool *pauses;      // by sim.index
     uint64_t *used;    // by sim.index: leaves of the batch that packets pass this node towards
     uint64_t *towards; // by uid of the sending port: leaves of the batch that it leads to
+    uint32_t *level;   // by sim.index: switches on the way to the nearest host
     uint8_t *waits;    // a bit for each pair of ports (in, out) of each node
     size_t *first;     // by sim.index: the first bit of a node's pairs
     uint8_t *colour;   // by uid: 0: not visited, 1: on the path, 2: done
@@ -108,11 +109,20 @@ static void set_towards(const circles_t *circles, uint32_t first, uint32_t count
         }
         uint64_t *const towards = &circles->towards[net_port_uid(node, 0)];
         memset(towards, 0, node->port_count * sizeof(*towards));
-        for (uint32_t leaf = 0; node->forward != NULL && leaf < count; leaf++) {
-            const uint32_t *ports;
+        const uint32_t *ports = NULL;
+        for (uint32_t leaf = 0, next; node->forward != NULL && leaf < count; leaf = next) {
             const uint32_t found = net_ports_towards(net, node, first + leaf, &ports);
+            const uint32_t *others = ports;
+            uint64_t leaves = UINT64_C(1) << leaf;
+            for (next = leaf + 1; next < count; next++) { // leaves alike follow each other
+                if (net_ports_towards(net, node, first + next, &others) != found ||
+                    others != ports) {
+                    break;
+                }
+                leaves |= UINT64_C(1) << next;
+            }
             for (uint32_t p = 0; p < found; p++) {
-                towards[ports[p]] |= UINT64_C(1) << leaf;
+                towards[ports[p]] |= leaves;
             }
         }
     }
@@ -132,6 +142,71 @@ static void start_at_hosts(const circles_t *circles)
             }
         }
     }
+}
+
+// Fills in the levels: 0 for switches with hosts, else one more than the lowest switch beside it.
+static void find_levels(const circles_t *circles)
+{
+    const size_t count = net_node_count(circles->net);
+    start_at_hosts(circles);
+    for (size_t i = 0; i < count; i++) {
+        circles->level[i] = circles->used[i] != 0 ? 0 : UINT32_MAX - 1;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            const net_node_t *const node = net_node_at(circles->net, i);
+            const hop_t *const hops = &circles->hops[net_port_uid(node, 0)];
+            for (uint32_t p = 0; p < node->port_count; p++) {
+                const uint32_t beside = circles->level[hops[p].node] + 1;
+                if (hops[p].between && beside < circles->level[i]) {
+                    circles->level[i] = beside;
+                    more = true;
+                }
+            }
+        }
+    }
+}
+
+// Returns whether no packet towards the leaves of the batch climbs to a higher level after it
+// descended, or goes on between equal levels. If this holds for all leaves, there is no circle: in
+// it, some packet would have to climb behind a link on which packets descend.
+static bool climbs_first(const circles_t *circles)
+{
+    for (size_t i = 0; i < net_node_count(circles->net); i++) {
+        const net_node_t *const node = net_node_at(circles->net, i);
+        const uint32_t first = net_port_uid(node, 0);
+        uint64_t climb = 0;
+        uint64_t descended = 0;
+        for (uint32_t uid = first; uid < first + node->port_count; uid++) {
+            const hop_t *const hop = &circles->hops[uid];
+            if (!hop->between || circles->level[hop->node] < circles->level[i]) {
+                continue;
+            }
+            if (circles->level[hop->node] == circles->level[i] && circles->towards[uid] != 0) {
+                return false;
+            }
+            climb |= circles->towards[uid];
+            descended |= circles->towards[hop->peer];
+        }
+        if ((climb & descended) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Returns whether it is plain that there is no circle, as in trees: see climbs_first.
+static bool is_plain(const circles_t *circles)
+{
+    const uint32_t leaves = net_leaf_count(circles->net);
+    find_levels(circles);
+    bool plain = true;
+    for (uint32_t first = 0; plain && first < leaves; first += BATCH) {
+        set_towards(circles, first, SIM_MIN(leaves - first, BATCH));
+        plain = climbs_first(circles);
+    }
+    return plain;
 }
 
 // Lets packets of all hosts go their ways, and takes away what nobody uses.
@@ -318,6 +393,30 @@ uint32_t topo__path_switches(const net_t *net, uint64_t *channels)
     return (has_detours(net) ? 2 * most : most) + 1;
 }
 
+// Notes all waits, and searches from each link. Returns the text of a circle; NULL: there is none.
+static char *search(circles_t *circles, bool detours)
+{
+    const net_t *const net = circles->net;
+    for (uint32_t first = 0; first < net_leaf_count(net); first += BATCH) {
+        const uint32_t left = net_leaf_count(net) - first;
+        set_towards(circles, first, SIM_MIN(left, BATCH));
+        follow(circles);
+        note_waits(circles, first, SIM_MIN(left, BATCH), detours);
+    }
+    char *found = NULL;
+    for (size_t i = 0; i < net_node_count(net) && found == NULL; i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count && found == NULL; p++) {
+            const net_port_t *const port = net_port_at(node, p);
+            const hop_t *const hop = &circles->hops[port->uid];
+            if (hop->between && circles->pauses[hop->node] && circles->colour[port->uid] == 0) {
+                found = search_from(circles, port);
+            }
+        }
+    }
+    return found;
+}
+
 char *topo__find_circle(const net_t *net)
 {
     const size_t nodes = sim_node_count(net_sim(net));
@@ -343,27 +442,16 @@ char *topo__find_circle(const net_t *net)
         circles.next = sim_alloc_array(ports + 1, sizeof(uint32_t));
         circles.hops = sim_alloc_array(ports + 1, sizeof(hop_t));
         circles.pauses = sim_alloc_array(nodes + 1, sizeof(bool));
+        circles.level = sim_alloc_array(nodes + 1, sizeof(uint32_t));
         copy_links(&circles);
-        for (uint32_t first = 0; first < net_leaf_count(net); first += BATCH) {
-            const uint32_t left = net_leaf_count(net) - first;
-            set_towards(&circles, first, SIM_MIN(left, BATCH));
-            follow(&circles);
-            note_waits(&circles, first, SIM_MIN(left, BATCH), detours);
-        }
-        for (size_t i = 0; i < net_node_count(net) && found == NULL; i++) {
-            const net_node_t *const node = net_node_at(net, i);
-            for (uint32_t p = 0; p < node->port_count && found == NULL; p++) {
-                const net_port_t *const port = net_port_at(node, p);
-                const hop_t *const hop = &circles.hops[port->uid];
-                if (hop->between && circles.pauses[hop->node] && circles.colour[port->uid] == 0) {
-                    found = search_from(&circles, port);
-                }
-            }
+        if (detours || !is_plain(&circles)) {
+            found = search(&circles, detours);
         }
     }
     sim_free(circles.first);
     sim_free(circles.used);
     sim_free(circles.towards);
+    sim_free(circles.level);
     sim_free(circles.waits);
     sim_free(circles.colour);
     sim_free((void *)circles.path);
