@@ -363,19 +363,30 @@ static uint64_t read_field(const net_port_metric_t *metric, const net_class_t *s
 
 #define DIGESTED_MAX 16u
 
-static void digest_port(const net_port_t *port, const net_port_metric_t *const *rows,
-                        uint32_t row_count, sim_digest_t *digest)
+// A row of the digest, in few bytes.
+typedef struct digested {
+    uint32_t part;
+    uint32_t offset;
+    uint32_t stride; // of the classes
+    bool with_next;  // net_port_metric_t.digested_with_next
+} digested_t;
+
+static void digest_port(const net_port_t *port, const digested_t *rows, uint32_t row_count,
+                        sim_digest_t *digest)
 {
     const bool untouched = net_port_untouched(port);
     const net_port_rare_t *const rare = port->counted ? port->rare : &no_rare;
+    const char *parts[NET_PORT_PARTS] = {[NET_PORT_RARE] = (const char *)rare};
     for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-        const net_class_t *const sent = untouched ? &no_sent : port->classes[c];
-        const net_received_t *const received = untouched ? &no_received : port->received[c];
+        parts[NET_PORT_SENT] = (const char *)(untouched ? &no_sent : port->classes[c]);
+        parts[NET_PORT_RECEIVED] = (const char *)(untouched ? &no_received : port->received[c]);
         uint64_t before = 0;
-        for (uint32_t r = 0; r < row_count; r++) {
-            const uint64_t value = before + read_field(rows[r], sent, received, rare, c);
-            before = rows[r]->digested_with_next ? value : 0;
-            if (!rows[r]->digested_with_next) {
+        for (const digested_t *row = rows; row != rows + row_count; row++) {
+            uint64_t value;
+            memcpy(&value, parts[row->part] + row->offset + c * row->stride, sizeof(value));
+            value += before;
+            before = row->with_next ? value : 0;
+            if (!row->with_next) {
                 sim_digest_add(digest, value);
             }
         }
@@ -389,13 +400,18 @@ static void digest_port(const net_port_t *port, const net_port_metric_t *const *
 
 void net_node_digest(const net_node_t *node, sim_digest_t *digest)
 {
-    const net_port_metric_t *rows[DIGESTED_MAX];
+    digested_t rows[DIGESTED_MAX];
     uint32_t count = 0;
     for (size_t r = 0; r < SIM_COUNT_OF(net_port_metrics); r++) {
-        if (net_port_metrics[r].per_priority &&
-            (net_port_metrics[r].field.uses & SIM_DIGESTED) != 0) {
+        const net_port_metric_t *const metric = &net_port_metrics[r];
+        if (metric->per_priority && (metric->field.uses & SIM_DIGESTED) != 0) {
             SIM_CHECK(count < DIGESTED_MAX);
-            rows[count++] = &net_port_metrics[r];
+            rows[count++] = (digested_t){
+                .part = metric->field.part,
+                .offset = metric->field.offset,
+                .stride = metric->field.part == NET_PORT_RARE ? metric->field.stride : 0,
+                .with_next = metric->digested_with_next,
+            };
         }
     }
     for (uint32_t p = 0; p < node->port_count; p++) {

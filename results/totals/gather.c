@@ -67,6 +67,7 @@ double results_run_goodput_gbps(const results_t *results)
 
 typedef struct flow_taker {
     results_t *results;
+    sim_digest_t *outcome;
     results_flow_bins_t *app_flows;
     results_flow_bins_t *app_local_flows;
     bool any;
@@ -76,6 +77,7 @@ static void take_flow(const app_flow_result_t *untimed, void *ctx)
 {
     flow_taker_t *const taker = ctx;
     results_t *const results = taker->results;
+    results_outcome_flow(taker->outcome, untimed);
     const app_flow_result_t timed = app_flow_timed(untimed);
     const app_flow_result_t *const flow = &timed;
     results_flow_bins_t *const bins[] = {
@@ -96,7 +98,7 @@ static void take_flow(const app_flow_result_t *untimed, void *ctx)
     }
 }
 
-static void take_apps(results_t *results, const world_t *world)
+static void take_apps(results_t *results, const world_t *world, sim_digest_t *outcome)
 {
     results_flow_bins_init(&results->flows, "all");
     results_flow_bins_init(&results->local_flows, "NVLink");
@@ -107,7 +109,11 @@ static void take_apps(results_t *results, const world_t *world)
         sim_alloc_array(world->app_count + 1, sizeof(*results->app_local_flows));
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
-        flow_taker_t taker = {results, &results->app_flows[i], &results->app_local_flows[i], false};
+        flow_taker_t taker = {.results = results,
+                              .outcome = outcome,
+                              .app_flows = &results->app_flows[i],
+                              .app_local_flows = &results->app_local_flows[i]};
+        sim_digest_add(outcome, i);
         results_flow_bins_init(taker.app_flows, app->ops->name);
         results_flow_bins_init(taker.app_local_flows, "NVLink");
         if (app->ops->flows != NULL) {
@@ -121,12 +127,14 @@ static void take_apps(results_t *results, const world_t *world)
     }
 }
 
-// Adds the port's counters.
-static void take_port(results_t *results, const net_port_t *port)
+// Adds the port's counters to the totals, and those that ports.csv contains to the outcome.
+static void take_port(results_t *results, const net_port_t *port, sim_digest_t *outcome)
 {
     if (net_port_untouched(port)) {
         return;
     }
+    sim_digest_add(outcome, port->uid);
+    sim_digest_add(outcome, net_port_queue_bytes_max(port));
     for (size_t i = 0; net_port_metrics[i].name != NULL; i++) {
         const net_port_metric_t *const metric = &net_port_metrics[i];
         uint64_t values[NET_PRIORITIES];
@@ -134,17 +142,23 @@ static void take_port(results_t *results, const net_port_t *port)
             continue;
         }
         if (!metric->per_priority) {
-            results->port_totals[i] +=
+            const uint64_t value =
                 port->counted ? net_port_metric_read(metric, port, UINT8_MAX, results->sim_time_ps)
                               : 0;
+            results->port_totals[i] += value;
+            if (value != 0 || !metric->total.rare) {
+                sim_digest_add(outcome, value);
+            }
         } else if (net_port_metric_read_classes(metric, port, results->sim_time_ps, values)) {
             for (unsigned p = 0; p < NET_PRIORITIES; p++) {
                 results->class_totals[p][i] += values[p];
+                sim_digest_add(outcome, values[p]);
             }
         }
     }
     for (unsigned r = 0; port->counted && r < NET_DROP_REASON_COUNT; r++) {
         results->drops[r] += port->rare->drops[r];
+        sim_digest_add(outcome, port->rare->drops[r]);
     }
 }
 
@@ -220,7 +234,7 @@ static void offer(hottest_t *hottest, const net_port_t *port)
     }
 }
 
-static void take_ports(results_t *results, const world_t *world)
+static void take_ports(results_t *results, const world_t *world, sim_digest_t *outcome)
 {
     hottest_t hottest = {.wanted = (size_t)world->scenario->outputs.hottest_ports};
     for (size_t i = 0; i < net_node_count(world->net); i++) {
@@ -232,7 +246,7 @@ static void take_ports(results_t *results, const world_t *world)
             if (!net_port_exists(node, p) && hottest.cut) {
                 continue;
             }
-            take_port(results, net_port_at(node, p));
+            take_port(results, net_port_at(node, p), outcome);
             offer(&hottest, net_port_at(node, p));
         }
     }
@@ -317,16 +331,19 @@ static void take_paths(results_t *results, const world_t *world)
     results->link_imbalance = bytes > 0 ? imbalance / bytes : 0;
 }
 
-static void take_nics(results_t *results, const world_t *world)
+static void take_nics(results_t *results, const world_t *world, sim_digest_t *outcome)
 {
+    static const nic_counters_t zeros;
     for (size_t i = 0; i < world->nic_count; i++) {
         if (!world_nic_exists(world, &world->nics[i])) {
-            continue; // nothing to report
+            results_outcome_nic(outcome, &zeros); // as in one process
+            continue;
         }
-        add_counters(&results->nics, nic_get_counters(world_nic_of(world, &world->nics[i])),
-                     nic_counter_infos);
-        take_rnic(results, world_nic_of(world, &world->nics[i]));
-        if (results->conservation_ok && !nic_conserved(world_nic_of(world, &world->nics[i]))) {
+        const nic_t *const nic = world_nic_of(world, &world->nics[i]);
+        results_outcome_nic(outcome, nic_get_counters(nic));
+        add_counters(&results->nics, nic_get_counters(nic), nic_counter_infos);
+        take_rnic(results, nic);
+        if (results->conservation_ok && !nic_conserved(nic)) {
             results->conservation_ok = false;
             (void)sim_fail(&results->conservation_message, SIM_ERR_INVALID,
                            "WQEs, CQEs or PCIe bytes of %s do not add up", world->nics[i].name);
@@ -364,11 +381,12 @@ void results_init(results_t *results, const world_t *world, sim_ended_t ended, r
     results->work_outstanding = sim_work_outstanding(world->sim);
     net_conservation(world->net, &results->packets, &results->packets_in_flight);
     results->conservation_ok = net_conservation_ok(world->net, &results->conservation_message);
-    take_apps(results, world);
-    take_ports(results, world);
+    sim_digest_t outcome = {0};
+    take_apps(results, world, &outcome);
+    take_ports(results, world, &outcome);
     take_paths(results, world);
-    take_nics(results, world);
-    results->outcome = results_outcome(world, results->sim_time_ps);
+    take_nics(results, world, &outcome);
+    results->outcome = outcome.value;
     SIM_CHECK(results->flows.all.completed + results->flows.failed + results->flow_not_begun <=
               results->flows.all.count);
 }

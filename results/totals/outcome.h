@@ -7,9 +7,14 @@
 
 SIM_C_BEGIN
 
-// Returns the outcome digest of a run that ended at end_ps: flows, counters of ports and NICs, and
-// drops. With several ranks, rank 0 has them all.
-uint64_t results_outcome(const world_t *world, sim_time_t end_ps);
+// The outcome digest covers flows, ports, NICs and drops, in this order, and nothing about how the
+// engine got there. So a run that skips events (docs/models/fast-forward.md) has the digest of the
+// run that does not. With several ranks, rank 0 has all parts. results/totals/gather.c adds them.
+
+// Adds a flow.
+void results_outcome_flow(sim_digest_t *digest, const app_flow_result_t *flow);
+// Adds the counters of a NIC.
+void results_outcome_nic(sim_digest_t *digest, const nic_counters_t *counters);
 
 SIM_C_END
 
