@@ -19,7 +19,7 @@
 #define LOOK_MOST_PS (128 * SIM_PS_PER_US)
 #define WAIT_PS (4 * SIM_PS_PER_US)
 #define WAIT_MOST_PS (4 * SIM_PS_PER_MS)
-// Bytes of a moment, and nodes, ports and queue pairs looked at, that cost as much as a packet-hop,
+// Bytes of a moment, and nodes and queue pairs looked at, that cost as much as a packet-hop,
 // about; and hops to be simulated for each hop that was lost in this way.
 #define HOP_BYTES 48u
 #define HOP_LOOKS 4u
@@ -38,7 +38,8 @@ struct app_periods {
     sim_time_t period_ps; // of the port
     uint32_t multiple;    // number of periods to the second moment
     uint32_t tried;       // the multiple of the last jump, which comes first
-    uint64_t seen;        // ports and queue pairs looked at, not yet paid
+    size_t from;          // node at which the last look for a watch ended
+    uint64_t seen;        // nodes and queue pairs looked at, not yet paid
     uint64_t cost_hops;   // of moments, not yet paid
     uint64_t gain_hops;   // of jumps, not yet spent
     uint64_t least_hops;  // hops_of() when somebody looks again
@@ -190,8 +191,9 @@ static void look(sim_time_t now_ps, void *ctx)
         periods->next_ps = now_ps + periods->look_ps;
         periods->look_ps = periods->look_ps < LOOK_MOST_PS ? 2 * periods->look_ps : LOOK_MOST_PS;
     } else {
-        periods->seen += net_node_count(periods->net) + 2 * HOP_LOOKS;
-        periods->watch = nic_watch_begin(periods->net, WATCH_PACKETS, &periods->seen);
+        periods->seen += net_node_count(periods->net) / HOP_LOOKS; // for hops_of
+        periods->watch =
+            nic_watch_begin(periods->net, WATCH_PACKETS, &periods->seen, &periods->from);
         periods->period_ps = 0;
         periods->look_ps = LOOK_PS;
         periods->next_ps = periods->watch != NULL ? now_ps : now_ps + LOOK_PS;

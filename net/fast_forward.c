@@ -59,18 +59,29 @@ static const char *refuse_port(const net_port_t *port)
                                                          : NULL;
 }
 
-static void list_port(net_port_t *port, sim_state_t *state)
+// Adds a struct of a port. used_only: not if all of its bytes are 0. Two lists of the same structs
+// then say that it was 0 at both times.
+static void list_part(sim_state_t *state, net_port_part_t part, void *at, bool used_only)
+{
+    const sim_fields_t *const table = &net__port_tables[part];
+    const char *const bytes = at;
+    if (!used_only || bytes[0] != 0 || memcmp(bytes, bytes + 1, table->bytes - 1) != 0) {
+        sim_state_add(state, table, at);
+    }
+}
+
+static void list_port(net_port_t *port, sim_state_t *state, bool used_only)
 {
     const char *const refused = refuse_port(port);
     state->refused = refused != NULL ? refused : state->refused;
     sim_state_add(state, &net__port_tables[NET_PORT_ITSELF], port);
-    sim_state_add(state, &net__port_tables[NET_PORT_RARE], port->rare);
+    list_part(state, NET_PORT_RARE, port->rare, used_only);
     if (port->metered) {
         sim_state_add(state, &net__port_tables[NET_PORT_METER], port->meter);
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        sim_state_add(state, &net__port_tables[NET_PORT_SENT], port->classes[p]);
-        sim_state_add(state, &net__port_tables[NET_PORT_RECEIVED], port->received[p]);
+        list_part(state, NET_PORT_SENT, port->classes[p], used_only);
+        list_part(state, NET_PORT_RECEIVED, port->received[p], used_only);
     }
 }
 
@@ -89,7 +100,7 @@ static void list_switch(net_switch_t *sw, sim_state_t *state)
     }
 }
 
-void net_state_list(const net_t *net, sim_state_t *state)
+void net_state_list(const net_t *net, sim_state_t *state, bool used_only)
 {
     if (net->change_count != 0 || net->fault_count != 0 || net->fault_timer_count != 0) {
         state->refused = "faults";
@@ -103,7 +114,7 @@ void net_state_list(const net_t *net, sim_state_t *state)
         sim_state_add(state, &net__tally_fields, &node->tally);
         sim_state_add_ties(state, &node->sim);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            list_port(&node->ports[p], state);
+            list_port(&node->ports[p], state, used_only);
         }
         if (node->kind == NET_NODE_SWITCH) {
             list_switch((net_switch_t *)(void *)node, state);

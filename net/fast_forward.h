@@ -9,8 +9,8 @@
 SIM_C_BEGIN
 
 // Adds the state of all nodes and ports to a list, hosts' NICs apart. Sets state->refused if a part
-// of the network has a state that has no rows.
-void net_state_list(const net_t *net, sim_state_t *state);
+// of the network has a state that has no rows. used_only: without structs of ports that are all 0.
+void net_state_list(const net_t *net, sim_state_t *state, bool used_only);
 
 // Returns the frames that all ports have sent so far.
 uint64_t net_frames_sent(const net_t *net);

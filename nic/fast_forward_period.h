@@ -39,8 +39,10 @@ typedef struct nic_watch nic_watch_t;
 
 // Watches the port of the NIC with the most queue pairs that send. NULL: none sends, some one has
 // less than least_packets left, or the first or last packet of a message is under way. *seen is
-// increased by the ports and queue pairs that were looked at. The caller ends the watch.
-nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen);
+// increased by the nodes and queue pairs that were looked at: node *from first, where the search
+// ended the last time. The caller ends the watch.
+nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen,
+                             size_t *from);
 // Returns whether some queue pair sends, and all of them have least_packets left. *steady says
 // whether all packets under way are of the middle of messages.
 bool nic_watch_holds(const nic_watch_t *watch, uint32_t least_packets, uint64_t *seen,

@@ -479,24 +479,31 @@ static void look_at(const nic_qp_t *qp, void *ctx)
 }
 
 // Returns the NIC with the most queue pairs that send. NULL: none does, or some one has less than
-// least_packets left. *seen is increased by what was looked at, *at_ends by the queue pairs that
-// are not in the middle of a message.
+// least_packets left, or, if at_ends is NULL, is not in the middle of a message. *seen is increased
+// by what was looked at, *at_ends by the queue pairs that are not in the middle of a message. The
+// search begins at node *from, and leaves the node there at which it ended.
 static nic_t *find_watched(const net_t *net, uint32_t least_packets, uint64_t *seen,
-                           uint32_t *at_ends)
+                           uint32_t *at_ends, size_t *from)
 {
     nic_t *best = NULL;
     uint32_t most = 0;
-    for (size_t i = 0; i < net_node_count(net); i++) {
-        net_node_t *const node = net_node_at(net, i);
-        *seen += node->port_count;
+    const size_t count = net_node_count(net);
+    const size_t first = *from < count ? *from : 0;
+    for (size_t i = 0; i < count; i++) {
+        *from = (first + i) % count;
+        net_node_t *const node = net_node_at(net, *from);
+        *seen += 1;
         for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
             nic_t *const nic = nic_at(node, n);
             senders_t senders = {.least_packets = UINT64_MAX};
             nic_for_each_qp(nic, look_at, &senders);
             *seen += senders.seen;
-            *at_ends += senders.at_ends;
-            if (senders.least_packets < least_packets) {
+            if (senders.least_packets < least_packets ||
+                (at_ends == NULL && senders.at_ends > 0)) {
                 return NULL;
+            }
+            if (at_ends != NULL) {
+                *at_ends += senders.at_ends;
             }
             if (senders.count > most) {
                 most = senders.count;
@@ -507,11 +514,11 @@ static nic_t *find_watched(const net_t *net, uint32_t least_packets, uint64_t *s
     return best;
 }
 
-nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen)
+nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen,
+                             size_t *from)
 {
-    uint32_t at_ends = 0;
-    nic_t *const best = find_watched(net, least_packets, seen, &at_ends);
-    if (best == NULL || at_ends != 0 || best->planes != NULL || !best->draws) {
+    nic_t *const best = find_watched(net, least_packets, seen, NULL, from);
+    if (best == NULL || best->planes != NULL || !best->draws) {
         return NULL;
     }
     nic_watch_t *const watch = sim_alloc(sizeof(*watch));
@@ -525,7 +532,8 @@ nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t 
 bool nic_watch_holds(const nic_watch_t *watch, uint32_t least_packets, uint64_t *seen, bool *steady)
 {
     uint32_t at_ends = 0;
-    const bool holds = find_watched(watch->net, least_packets, seen, &at_ends) != NULL;
+    size_t from = 0;
+    const bool holds = find_watched(watch->net, least_packets, seen, &at_ends, &from) != NULL;
     *steady = at_ends == 0;
     return holds;
 }

@@ -66,7 +66,7 @@ static void list_qp(const nic_qp_t *qp, void *ctx)
 void nic_state_list(const net_t *net, sim_state_t *state, sim_time_t *rest_ps, bool at_work)
 {
     lister_t lister = {state, rest_ps, at_work};
-    net_state_list(net, state);
+    net_state_list(net, state, at_work);
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
         if (node->kind != NET_NODE_HOST) {
