@@ -498,8 +498,7 @@ static nic_t *find_watched(const net_t *net, uint32_t least_packets, uint64_t *s
             senders_t senders = {.least_packets = UINT64_MAX};
             nic_for_each_qp(nic, look_at, &senders);
             *seen += senders.seen;
-            if (senders.least_packets < least_packets ||
-                (at_ends == NULL && senders.at_ends > 0)) {
+            if (senders.least_packets < least_packets || (at_ends == NULL && senders.at_ends > 0)) {
                 return NULL;
             }
             if (at_ends != NULL) {
@@ -514,8 +513,7 @@ static nic_t *find_watched(const net_t *net, uint32_t least_packets, uint64_t *s
     return best;
 }
 
-nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen,
-                             size_t *from)
+nic_watch_t *nic_watch_begin(const net_t *net, uint32_t least_packets, uint64_t *seen, size_t *from)
 {
     nic_t *const best = find_watched(net, least_packets, seen, NULL, from);
     if (best == NULL || best->planes != NULL || !best->draws) {
