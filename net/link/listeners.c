@@ -100,20 +100,28 @@ void net_port_listen_late(net_port_t *port, uint32_t points, net_trace_fn fn, vo
     listen(port, points, fn, ctx);
 }
 
-void net__port_trace(const net_port_t *port, net_trace_point_t point, const net_packet_t *packet,
-                     uint32_t detail)
+// Informs the link's layer and the log of an arrival. Returns whether listeners hear of it.
+static SIM_NOINLINE bool arrives(const net_port_t *port, const net_packet_t *packet)
 {
-    if (point == NET_TRACE_RX && port->layered) {
+    if (port->layered) {
         if (packet->kind == NET_PACKET_CONTROL && packet->control > NET_CONTROL_CC_UPDATE) {
-            return; // no frame that a host or a switch sees
+            return false; // no frame that a host or a switch sees
         }
         net__layer_arrived(port, packet);
     }
-    if (point == NET_TRACE_RX && port->node->log != NULL) {
+    if (port->node->log != NULL) {
         port->node->log->received(port->node->log, port, packet);
-        if (!port->prompt) {
-            return;
-        }
+        return port->prompt;
+    }
+    return true;
+}
+
+void net__port_trace(const net_port_t *port, net_trace_point_t point, const net_packet_t *packet,
+                     uint32_t detail)
+{
+    if (point == NET_TRACE_RX && SIM_UNLIKELY(port->layered || port->node->log != NULL) &&
+        !arrives(port, packet)) {
+        return;
     }
     const net_trace_t trace = {point, port->node->sim.now_ps, port, packet, detail};
     const net_listeners_t *const list = *listeners_of(port);

@@ -185,16 +185,15 @@ static void fill(connection_t *connection, uint32_t index)
 
 // -- arrivals
 
-static void take(connection_t *connection, const net_packet_t *packet)
+// Takes a packet that is not the next one.
+static SIM_NOINLINE void take_other(connection_t *connection, const net_packet_t *packet)
 {
     const uint32_t ahead = (packet->psn - (uint32_t)connection->next) << 8; // mod 2^24
     const uint64_t psn = connection->next + (uint64_t)((int64_t)(int32_t)ahead >> 8);
     results_reordered_t *const sums = &connection->sums;
     const uint32_t gap = psn < connection->next ? gap_with(connection, psn) : 0;
-    if (psn >= connection->next) {
-        if (psn > connection->next) {
-            open_gap(connection, connection->next, psn);
-        }
+    if (psn > connection->next) {
+        open_gap(connection, connection->next, psn);
         connection->next = psn + 1;
     } else if (packet->retransmission) {
         if (gap < connection->gap_count) {
@@ -212,14 +211,24 @@ static void take(connection_t *connection, const net_packet_t *packet)
     sums->arrived += packet->retransmission ? 0 : 1;
 }
 
-static void arrived(const net_trace_t *trace, void *ctx)
+static inline void take(connection_t *connection, const net_packet_t *packet)
+{
+    if (SIM_UNLIKELY((packet->psn ^ (uint32_t)connection->next) << 8 != 0)) { // mod 2^24
+        take_other(connection, packet);
+        return;
+    }
+    connection->next++;
+    connection->sums.arrived += packet->retransmission ? 0 : 1;
+}
+
+// Takes any packet.
+static SIM_NOINLINE void arrived_otherwise(const net_trace_t *trace, place_t *place)
 {
     const net_packet_t *const packet = trace->packet;
     const net_t *const net = trace->port->node->net;
     if (!is_counted(net, packet)) {
         return;
     }
-    place_t *const place = ctx;
     latest_t *const latest = &place->latest[trace->port->index % LATEST_COUNT];
     const bool datagram = (packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UD;
     const uint32_t queue_pair =
@@ -237,6 +246,28 @@ static void arrived(const net_trace_t *trace, void *ctx)
                              (uint32_t)(connection - place->connections) + 1};
     }
     take(connection, packet);
+}
+
+// A request with payload, of the connection whose packet was the last, needs few tests.
+static void arrived(const net_trace_t *trace, void *ctx)
+{
+    const uint32_t connected =
+        1u << (ROCE_RC >> 5) | 1u << (ROCE_UC >> 5) | 1u << (ROCE_MRC >> 5) | 1u << (ROCE_UET >> 5);
+    const net_packet_t *const packet = trace->packet;
+    place_t *const place = ctx;
+    const latest_t *const latest = &place->latest[trace->port->index % LATEST_COUNT];
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    if (operation == ROCE_ACKNOWLEDGE) {
+        return;
+    }
+    if (operation <= ROCE_READ_REQUEST && (connected >> (packet->opcode >> 5) & 1u) != 0 &&
+        packet->payload_bytes != 0 && packet->kind == NET_PACKET_ROCE &&
+        latest->queue_pair == packet->destination_qp << 2 && latest->source == packet->source &&
+        latest->destination == packet->destination && latest->place != 0) {
+        take(&place->connections[latest->place - 1], packet);
+        return;
+    }
+    arrived_otherwise(trace, place);
 }
 
 // -- the whole
