@@ -16,6 +16,29 @@ static inline int64_t nic__psn_distance(uint32_t wire_psn, uint64_t psn)
     return (int32_t)((wire_psn - (uint32_t)psn) << 8) >> 8;
 }
 
+// Returns the 64-bit PSN nearest to `near_psn` that a packet's 24 bits stand for.
+static inline uint64_t nic__psn(uint32_t wire_psn, uint64_t near_psn)
+{
+    return near_psn + (uint64_t)nic__psn_distance(wire_psn, near_psn);
+}
+
+// Returns how far behind a queue pair's begin its transport's state lies, behind the algorithm's.
+static inline size_t nic__state_offset(const nic_t *nic)
+{
+    const size_t line = alignof(max_align_t);
+    return (NIC_QP_BYTES + nic->cc_ops->state_bytes + line - 1) / line * line;
+}
+
+// Each returns the transport's state of a queue pair.
+static inline void *nic__state(nic_qp_t *qp)
+{
+    return (char *)qp + nic__state_offset(qp->nic);
+}
+static inline const void *nic__state_const(const nic_qp_t *qp)
+{
+    return (const char *)qp + nic__state_offset(qp->nic);
+}
+
 // Returns the next packet of the QP's requests; NULL: its work request failed.
 static inline net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
 {

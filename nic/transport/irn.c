@@ -78,7 +78,7 @@ typedef struct irn {
 
 static inline irn_t *irn_of(nic_qp_t *qp)
 {
-    return (irn_t *)(void *)nic_transport_of(qp);
+    return nic__state(qp);
 }
 
 static sim_time_t longer_of(sim_time_t a_ps, sim_time_t b_ps)
@@ -144,7 +144,7 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 
 static bool ready(const nic_qp_t *qp)
 {
-    const irn_t *const irn = (const irn_t *)(const void *)nic_transport_of_const(qp);
+    const irn_t *const irn = nic__state_const(qp);
     bool may = false;
     if (SIM_UNLIKELY(nic__single_acks_waits(&irn->held, &may))) {
         return may;
@@ -168,7 +168,7 @@ static sim_time_t rto_ps(const irn_t *irn)
 static void arm(irn_t *irn)
 {
     nic_qp_t *const qp = irn->held.base.qp;
-    sim_node_t *const node = nic_transport_node(qp);
+    sim_node_t *const node = nic__node(qp->nic);
     if (qp->timeout == 0 || qp->una_psn == qp->next_psn) {
         return;
     }
@@ -199,7 +199,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
             nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
         }
         if (idle || sent.psn == qp->una_psn) {
-            irn->held.active_ps = nic_transport_node(qp)->now_ps;
+            irn->held.active_ps = nic__node(qp->nic)->now_ps;
         }
         arm(irn);
     }
@@ -227,7 +227,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         irn->recovering = false;
     }
     if (news.moved) {
-        irn->held.active_ps = nic_transport_node(qp)->now_ps;
+        irn->held.active_ps = nic__node(qp->nic)->now_ps;
     }
     if (news.told && news.psn >= qp->una_psn) {
         if (!irn->recovering) {
@@ -256,7 +256,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 static void timed_out(nic_qp_t *qp)
 {
     irn_t *const irn = irn_of(qp);
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     if (qp->una_psn == qp->next_psn) {
         return;
     }

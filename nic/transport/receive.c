@@ -194,7 +194,7 @@ static inline void take(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 }
 
 // Takes a packet that is not RoCE, if the queue pair's transport is of its protocol.
-static void take_foreign(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+static SIM_NOINLINE void take_foreign(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const uint8_t wire = qp->ops->wire;
     const bool datagram = net_packet_is_uud(packet);
@@ -208,16 +208,11 @@ static void take_foreign(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     take(nic, qp, packet);
 }
 
-// Handles rare packets: those not for this QP after all, CNPs, and marked ones that must be
-// reported.
+// Handles rare packets: CNPs, and marked ones that must be reported.
 static SIM_NOINLINE void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (packet->opcode == ROCE_CNP) {
         receive_cnp(nic, qp, packet);
-        return;
-    }
-    if (!is_for(qp, packet)) {
-        take_foreign(nic, qp, packet);
         return;
     }
     notice_congestion(nic, qp, packet);
@@ -246,7 +241,11 @@ static SIM_NOINLINE void take_sprayed(nic_t *nic, nic_qp_t *qp, net_packet_t *pa
 
 static SIM_ALWAYS_INLINE void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP) || SIM_UNLIKELY(!is_for(qp, packet))) {
+    if (SIM_UNLIKELY(!is_for(qp, packet)) && packet->opcode != ROCE_CNP) {
+        take_foreign(nic, qp, packet);
+        return;
+    }
+    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP)) {
         take_rare(nic, qp, packet);
         return;
     }

@@ -287,7 +287,21 @@ static SIM_ALWAYS_INLINE net_packet_t *build_data(nic_t *nic, nic_qp_t *qp, cons
     return packet;
 }
 
-net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
+// Gives a packet of a WRITE, `offset` bytes into it, a RETH of its own if it has none.
+static inline void address(nic_t *nic, net_packet_t *packet, const nic_wqe_t *wqe, uint32_t offset)
+{
+    if (!nic__is_write(wqe)) {
+        return;
+    }
+    if (offset != 0) {
+        nic__grow_frame(nic, packet, ROCE_RETH_BYTES);
+    }
+    set_reth(packet, wqe, offset);
+    packet->addressed = true;
+}
+
+// `addressed`: each packet of a WRITE gets a RETH of its own.
+static SIM_ALWAYS_INLINE net_packet_t *cursor_packet(nic_t *nic, nic_qp_t *qp, const bool addressed)
 {
     SIM_ASSERT(nic__cursor_ready(qp));
     const uint32_t index = qp->sq_send;
@@ -332,23 +346,23 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     }
     qp->send_offset = last ? 0 : offset + payload_bytes;
     qp->sq_send = index + last;
+    if (addressed) {
+        address(nic, packet, wqe, offset);
+    }
     return packet;
 }
 
-// -- retransmission
-
-void nic__address_packet(const nic_qp_t *qp, net_packet_t *packet, const nic_wqe_t *wqe,
-                         uint32_t offset)
+net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
 {
-    if (!nic__is_write(wqe)) {
-        return;
-    }
-    if (offset != 0) {
-        nic__grow_frame(qp->nic, packet, ROCE_RETH_BYTES);
-    }
-    set_reth(packet, wqe, offset);
-    packet->addressed = true;
+    return cursor_packet(nic, qp, false);
 }
+
+net_packet_t *nic__cursor_addressed(nic_t *nic, nic_qp_t *qp)
+{
+    return cursor_packet(nic, qp, true);
+}
+
+// -- retransmission
 
 uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn)
 {
@@ -396,7 +410,7 @@ net_packet_t *nic_transport_repeat_packet(nic_qp_t *qp, uint64_t psn, uint32_t f
     } else {
         packet = repeat_data(nic, qp, index, offset);
         if ((flags & NIC_PACKET_ADDRESSED) != 0) {
-            nic__address_packet(qp, packet, wqe, offset);
+            address(nic, packet, wqe, offset);
         }
     }
     packet->psn = (uint32_t)psn & ROCE_PSN_MASK;

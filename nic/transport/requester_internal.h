@@ -23,12 +23,11 @@ static inline bool nic__is_write(const nic_wqe_t *wqe)
 // requester.c
 bool nic__cursor_ready(const nic_qp_t *qp);
 net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp); // NULL: the WQE failed
+// Does the same, and gives each packet of a WRITE a RETH of its own.
+net_packet_t *nic__cursor_addressed(nic_t *nic, nic_qp_t *qp);
 // Returns the index of the work request that a PSN in flight belongs to, and the PSN it begins
 // with.
 uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn);
-// Gives a packet of a WRITE, `offset` bytes into it, a RETH of its own if it has none.
-void nic__address_packet(const nic_qp_t *qp, net_packet_t *packet, const nic_wqe_t *wqe,
-                         uint32_t offset);
 
 // The progress that one packet from the peer has acknowledged.
 typedef struct nic_progress {

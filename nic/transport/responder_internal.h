@@ -59,6 +59,18 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
 void nic__execute_other(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 // Executes a request without acknowledging it. placed: its payload is in memory already.
 void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed);
+// Does so for the next request in order. Returns false if it is refused.
+static inline bool nic__execute_next(nic_qp_t *qp, net_packet_t *packet, bool placed)
+{
+    const uint64_t expected_psn = qp->expected_psn;
+    SIM_CHECK((packet->psn ^ (uint32_t)expected_psn) << 8 == 0);
+    if ((qp->rx_flags & NIC_RX_STOPPED) != 0) {
+        nic_transport_consume(qp, packet);
+        return false;
+    }
+    nic__execute_silently(qp->nic, qp, packet, placed);
+    return qp->expected_psn != expected_psn;
+}
 
 // responses.c
 void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);

@@ -34,13 +34,6 @@ const nic_transport_ops_t *const nic_transport_all[] = {
 
 // -- state
 
-// Returns where the transport's state begins, behind the algorithm's.
-static size_t state_offset(const nic_t *nic)
-{
-    const size_t line = alignof(max_align_t);
-    return (NIC_QP_BYTES + nic->cc_ops->state_bytes + line - 1) / line * line;
-}
-
 const nic_transport_ops_t *nic_transport_ops(const nic_qp_t *qp)
 {
     return qp->ops;
@@ -49,17 +42,17 @@ const nic_transport_ops_t *nic_transport_ops(const nic_qp_t *qp)
 nic_transport_t *nic_transport_of(nic_qp_t *qp)
 {
     SIM_ASSERT(qp->ops->state_bytes != 0);
-    return (nic_transport_t *)(void *)((char *)qp + state_offset(qp->nic));
+    return nic__state(qp);
 }
 
 const nic_transport_t *nic_transport_of_const(const nic_qp_t *qp)
 {
-    return (const nic_transport_t *)(const void *)((const char *)qp + state_offset(qp->nic));
+    return nic__state_const(qp);
 }
 
 size_t nic__transport_qp_bytes(const nic_t *nic, const nic_transport_ops_t *ops)
 {
-    return state_offset(nic) + ops->state_bytes;
+    return nic__state_offset(nic) + ops->state_bytes;
 }
 
 // Returns the transport's config on this host: of its own table, or the program's.
@@ -361,7 +354,7 @@ sim_node_t *nic_transport_node(const nic_qp_t *qp)
 
 uint64_t nic_transport_psn(uint32_t wire_psn, uint64_t near_psn)
 {
-    return near_psn + (uint64_t)nic__psn_distance(wire_psn, near_psn);
+    return nic__psn(wire_psn, near_psn);
 }
 
 // -- sending
@@ -373,13 +366,8 @@ bool nic_transport_new_ready(const nic_qp_t *qp)
 
 net_packet_t *nic_transport_new_packet(nic_qp_t *qp, uint32_t flags)
 {
-    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
-    const uint32_t offset = qp->send_offset;
-    net_packet_t *const packet = nic__cursor_packet(qp->nic, qp);
-    if (packet != NULL && (flags & NIC_PACKET_ADDRESSED) != 0) {
-        nic__address_packet(qp, packet, wqe, offset);
-    }
-    return packet;
+    return (flags & NIC_PACKET_ADDRESSED) != 0 ? nic__cursor_addressed(qp->nic, qp)
+                                               : nic__cursor_packet(qp->nic, qp);
 }
 
 void nic_transport_schedule(nic_qp_t *qp)
@@ -482,14 +470,7 @@ void nic_transport_timer_cancel(nic_qp_t *qp)
 
 bool nic_transport_execute(nic_qp_t *qp, net_packet_t *packet, bool placed)
 {
-    SIM_CHECK((packet->psn ^ (uint32_t)qp->expected_psn) << 8 == 0);
-    if ((qp->rx_flags & NIC_RX_STOPPED) != 0) {
-        nic__consume(qp->nic, packet);
-        return false;
-    }
-    const uint64_t expected_psn = qp->expected_psn;
-    nic__execute_silently(qp->nic, qp, packet, placed);
-    return qp->expected_psn != expected_psn;
+    return nic__execute_next(qp, packet, placed);
 }
 
 static void place_at(nic_t *nic, net_packet_t *packet, const nic_place_t *place, uint64_t offset)

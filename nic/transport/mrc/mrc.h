@@ -86,7 +86,7 @@ typedef struct nic_mrc {
 
 static inline nic_mrc_t *nic__mrc_of(nic_qp_t *qp)
 {
-    return (nic_mrc_t *)(void *)nic_transport_of(qp);
+    return nic__state(qp);
 }
 
 static inline nic_mrc_shared_t *nic__mrc_shared(const nic_mrc_t *mrc)

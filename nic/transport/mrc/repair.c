@@ -13,7 +13,7 @@
 
 static sim_time_t now_of(const nic_mrc_t *mrc)
 {
-    return nic_transport_node(mrc->held.base.qp)->now_ps;
+    return nic__node(mrc->held.base.qp->nic)->now_ps;
 }
 
 // -- paths
@@ -115,9 +115,9 @@ static news_t read_sack(const nic_qp_t *qp, const net_packet_t *packet)
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const bool probed = (aside->mrc.flags & NET_MRC_PROBE_ANSWER) != 0;
     return (news_t){
-        .end_psn = nic_transport_psn(packet->psn, qp->una_psn) + 1,
-        .base_psn = nic_transport_psn(aside->sack.base_psn, qp->una_psn),
-        .cause_psn = probed ? 0 : nic_transport_psn(aside->sack.cause_psn, qp->una_psn),
+        .end_psn = nic__psn(packet->psn, qp->una_psn) + 1,
+        .base_psn = nic__psn(aside->sack.base_psn, qp->una_psn),
+        .cause_psn = probed ? 0 : nic__psn(aside->sack.cause_psn, qp->una_psn),
         .bits = aside->sack.bits,
         .arrived_bytes = aside->sack.arrived_bytes,
         .ahead_packets = aside->sack.ahead_packets,
@@ -287,7 +287,7 @@ void nic__mrc_take_nack(nic_mrc_t *mrc, const net_packet_t *packet)
 {
     nic_qp_t *const qp = mrc->held.base.qp;
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint64_t psn = nic_transport_psn(aside->nack_psn, qp->una_psn);
+    const uint64_t psn = nic__psn(aside->nack_psn, qp->una_psn);
     const bool last_hop = aside->mrc.reason == MRC_NACK_TRIMMED_LAST_HOP;
     if ((qp->flags & NIC_QP_CLOSED) != 0) {
         return;
@@ -327,7 +327,7 @@ void nic__mrc_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     // A response without its payload is asked for again.
-    const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
+    const uint64_t psn = nic__psn(packet->psn, qp->una_psn);
     nic_transport_consume(qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0 && psn >= qp->una_psn && psn < qp->next_psn) {
         nic__resend_probe(&mrc->held.resend, qp, psn, 0);

@@ -29,7 +29,7 @@ bool nic__mrc_any_path(const nic_mrc_t *mrc)
 
 bool nic__mrc_ready(const nic_qp_t *qp)
 {
-    const nic_mrc_t *const mrc = (const nic_mrc_t *)(const void *)nic_transport_of_const(qp);
+    const nic_mrc_t *const mrc = nic__state_const(qp);
     if (SIM_UNLIKELY(nic__repeated_waits(&mrc->held.kept.again))) {
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
@@ -72,7 +72,7 @@ void nic__mrc_arm(nic_mrc_t *mrc, sim_time_t due_ps)
     if (qp->timeout == 0 || qp->sq_done == qp->sq_posted) {
         return;
     }
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     const sim_time_t probe_ps = nic__evs_probe_due_ps(&mrc->evs);
     const sim_time_t first_ps = SIM_MIN(probe_ps, due_ps);
     if (first_ps != SIM_TIME_NEVER) {
@@ -125,13 +125,14 @@ static void number_message(nic_mrc_t *mrc, net_packet_t *packet, uint32_t index)
 net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
 {
     nic_mrc_t *const mrc = nic__mrc_of(qp);
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     const bool idle = qp->una_psn == qp->next_psn;
     const uint32_t plane = plane_now(nic);
     const uint32_t index = qp->sq_send;
     const bool begins = qp->send_offset == 0;
-    const bool answers = nic__repeated_waits(&mrc->held.kept.again);
-    if (!nic__mrc_ready(qp) || (!answers && !nic__evs_usable(&mrc->evs, plane))) {
+    SIM_ASSERT(nic__mrc_ready(qp));
+    if (SIM_UNLIKELY(!nic__evs_usable(&mrc->evs, plane)) &&
+        !nic__repeated_waits(&mrc->held.kept.again)) {
         return NULL;
     }
     const nic_single_acks_sent_t sent = nic__single_acks_next(&mrc->held);
@@ -146,7 +147,7 @@ net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
         mrc->immediates += nic__wqe(qp, index)->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
     }
     const uint32_t ev = nic__evs_next(&mrc->evs, plane, now_ps);
-    nic__flight_note(&mrc->flight, qp, &sent, ev);
+    nic__flight_note(&mrc->flight, qp, &sent, ev, now_ps);
     nic__mrc_shared(mrc)->retransmitted += sent.again;
     number_message(mrc, sent.packet, sent.again ? nic__flight_place(qp, sent.psn).index : index);
     // The last packet of a message asks for an ACK, and what leaves the sender waiting for one.

@@ -176,7 +176,7 @@ static void dress(nic_qp_t *qp, net_packet_t *answer)
 
 static bool plane_out(const nic_qp_t *qp, uint32_t plane)
 {
-    const nic_mrc_t *const mrc = (const nic_mrc_t *)(const void *)nic_transport_of_const(qp);
+    const nic_mrc_t *const mrc = nic__state_const(qp);
     return !nic__evs_usable(&mrc->evs, plane);
 }
 
@@ -194,7 +194,7 @@ static sim_err_t check_config(const void *config, sim_message_t *message)
 
 static bool explain(const nic_qp_t *qp, sim_message_t *why)
 {
-    const nic_mrc_t *const mrc = (const nic_mrc_t *)(const void *)nic_transport_of_const(qp);
+    const nic_mrc_t *const mrc = nic__state_const(qp);
     if (nic__mrc_any_path(mrc)) {
         return false;
     }

@@ -4,6 +4,7 @@
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/transport/responder_internal.h"
 
 // The low bits of a slot say what it holds: MISSING, the time since when its packet is missed; 0 or
 // PLACED, a packet, whose payload is placed or not; COVERED, a PSN of the READ before it. Packets
@@ -169,8 +170,8 @@ bool nic__early_execute(nic_early_t *kept, nic_qp_t *qp)
         kept->packets--;
         const uint32_t placed_bytes = (slot & TAG) == PLACED ? packet->payload_bytes : 0;
         // If the packet is refused, it is missing again.
-        *slot_of(kept, kept->first_psn) = nic_transport_node(qp)->now_ps << 2 | MISSING;
-        if (!nic_transport_execute(qp, packet, (slot & TAG) == PLACED)) {
+        *slot_of(kept, kept->first_psn) = nic__node(qp->nic)->now_ps << 2 | MISSING;
+        if (!nic__execute_next(qp, packet, (slot & TAG) == PLACED)) {
             for (uint64_t at = 1; at < span; at++) {
                 *slot_of(kept, kept->first_psn + at) = *slot_of(kept, kept->first_psn);
             }
@@ -187,20 +188,17 @@ bool nic__early_execute(nic_early_t *kept, nic_qp_t *qp)
     return true;
 }
 
-uint32_t nic__packet_span(const nic_qp_t *qp, const net_packet_t *packet)
+uint32_t nic__read_span(const nic_qp_t *qp, const net_packet_t *packet)
 {
-    if (SIM_LIKELY(packet->opcode != ROCE_READ_REQUEST)) {
-        return 1;
-    }
     const uint32_t length = net_packet_aside(packet)->reth.length;
     return length > NIC_MESSAGE_BYTES_MAX ? 1 : nic__packet_count(qp, length);
 }
 
 nic_arrival_t nic__early_receive(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet)
 {
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     nic_arrival_t arrival = {
-        .psn = nic_transport_psn(packet->psn, kept->first_psn),
+        .psn = nic__psn(packet->psn, kept->first_psn),
         .span = nic__packet_span(qp, packet),
         .news = NIC_KEPT_AGAIN,
         .refused = (qp->rx_flags & NIC_RX_STOPPED) != 0,
@@ -223,7 +221,7 @@ nic_arrival_t nic__early_receive(nic_early_t *kept, nic_qp_t *qp, net_packet_t *
         return arrival;
     }
     if (arrival.psn == kept->first_psn) {
-        if (!nic_transport_execute(qp, packet, false)) {
+        if (!nic__execute_next(qp, packet, false)) {
             arrival.refused = true;
             return arrival;
         }

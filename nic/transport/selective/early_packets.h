@@ -12,6 +12,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_EARLY_PACKETS_H
 #define NIC_TRANSPORT_SELECTIVE_EARLY_PACKETS_H
 
+#include "nic/transport/entry.h"
 #include "nic/transport/selective/repeated_answers.h"
 
 typedef struct nic_early {
@@ -69,7 +70,11 @@ void nic__early_pass(nic_early_t *kept, uint32_t span, sim_time_t now_ps);
 bool nic__early_execute(nic_early_t *kept, nic_qp_t *qp);
 
 // Returns the PSNs that a packet takes: one, or those of the responses to a READ.
-uint32_t nic__packet_span(const nic_qp_t *qp, const net_packet_t *packet);
+uint32_t nic__read_span(const nic_qp_t *qp, const net_packet_t *packet);
+static inline uint32_t nic__packet_span(const nic_qp_t *qp, const net_packet_t *packet)
+{
+    return SIM_LIKELY(packet->opcode != ROCE_READ_REQUEST) ? 1 : nic__read_span(qp, packet);
+}
 
 // A request as the receiving side of a selective transport sees it.
 typedef struct nic_arrival {

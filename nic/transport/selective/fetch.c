@@ -208,7 +208,7 @@ static bool take(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *packet, uint6
         (void)nic_transport_place(qp, packet);
     }
     *nic__resend_of(resend, psn) |= NIC_SENT_ANSWERED;
-    sim_progress(nic_transport_node(qp));
+    sim_progress(nic__node(qp->nic));
     return true;
 }
 
@@ -264,7 +264,7 @@ static void time_response(nic_fetch_t *fetch, uint64_t psn, sim_time_t now_ps)
 
 void nic__fetch_responded(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *packet)
 {
-    const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
+    const uint64_t psn = nic__psn(packet->psn, qp->una_psn);
     nic_fetch_t *const fetch = &resend->fetch;
     if (!nic__still_alive(qp) || psn < qp->una_psn || psn >= qp->next_psn ||
         is_answered(resend, psn)) {
@@ -279,7 +279,7 @@ void nic__fetch_responded(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *pack
     }
     note_executed(resend, qp, psn);
     fetch->wide = 0;
-    time_response(fetch, psn, nic_transport_node(qp)->now_ps);
+    time_response(fetch, psn, nic__node(qp->nic)->now_ps);
     if (psn >= fetch->seen_psn) {
         look_before(resend, qp, psn);
         fetch->seen_psn = psn + 1;

@@ -14,12 +14,7 @@ void nic__flight_fini(nic_flight_t *flight)
     *flight = (nic_flight_t){0};
 }
 
-uint32_t nic__flight_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes)
-{
-    return nic__cc_const(qp)->overhead_bytes + payload_bytes;
-}
-
-static void grow(nic_flight_t *flight, const nic_qp_t *qp, uint64_t end_psn)
+void nic__flight_grow(nic_flight_t *flight, const nic_qp_t *qp, uint64_t end_psn)
 {
     uint64_t capacity = flight->capacity == 0 ? FIRST_SENT : flight->capacity;
     while (end_psn - qp->una_psn > capacity) {
@@ -35,27 +30,6 @@ static void grow(nic_flight_t *flight, const nic_qp_t *qp, uint64_t end_psn)
     sim_free(flight->sent);
     flight->sent = sent;
     flight->capacity = capacity;
-}
-
-void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp, const nic_single_acks_sent_t *sent,
-                      uint32_t entropy)
-{
-    const net_packet_t *const packet = sent->packet;
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
-    if (SIM_UNLIKELY(sent->end_psn - qp->una_psn > flight->capacity)) {
-        grow(flight, qp, sent->end_psn);
-    }
-    for (uint64_t psn = sent->psn; psn < sent->end_psn; psn++) {
-        *nic__flight_of(flight, psn) = (nic_flight_sent_t){
-            .sent_ps = now_ps,
-            .entropy = (uint16_t)entropy,
-            .out = packet->payload_bytes != 0,
-            .full = packet->payload_bytes == qp->mtu_bytes,
-        };
-    }
-    if (packet->payload_bytes != 0) {
-        flight->bytes += nic__flight_frame_bytes(qp, packet->payload_bytes);
-    }
 }
 
 nic_flight_place_t nic__flight_place(const nic_qp_t *qp, uint64_t psn)
@@ -98,7 +72,7 @@ static void count_again(nic_flight_t *flight, const nic_single_acks_t *held, uin
     }
 }
 
-void nic__flight_hold(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn)
+void nic__flight_hold_first(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn)
 {
     count_again(flight, held, psn);
     *nic__resend_of(&held->resend, psn) |= NIC_SENT_HELD;

@@ -35,11 +35,32 @@ static inline nic_flight_sent_t *nic__flight_of(const nic_flight_t *flight, uint
 void nic__flight_fini(nic_flight_t *flight);
 
 // Returns the frame of a packet that carries so much payload, as windows count it.
-uint32_t nic__flight_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes);
+static inline uint32_t nic__flight_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes)
+{
+    return nic__cc_const(qp)->overhead_bytes + payload_bytes;
+}
 
+// Makes room for packets before end_psn.
+void nic__flight_grow(nic_flight_t *flight, const nic_qp_t *qp, uint64_t end_psn);
 // Notes a packet that leaves now, again or for the first time, with its path.
-void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp, const nic_single_acks_sent_t *sent,
-                      uint32_t entropy);
+static inline void nic__flight_note(nic_flight_t *flight, const nic_qp_t *qp,
+                                    const nic_single_acks_sent_t *sent, uint32_t entropy,
+                                    sim_time_t now_ps)
+{
+    const uint32_t payload_bytes = sent->packet->payload_bytes;
+    if (SIM_UNLIKELY(sent->end_psn - qp->una_psn > flight->capacity)) {
+        nic__flight_grow(flight, qp, sent->end_psn);
+    }
+    for (uint64_t psn = sent->psn; psn < sent->end_psn; psn++) {
+        *nic__flight_of(flight, psn) = (nic_flight_sent_t){
+            .sent_ps = now_ps,
+            .entropy = (uint16_t)entropy,
+            .out = payload_bytes != 0,
+            .full = payload_bytes == qp->mtu_bytes,
+        };
+    }
+    flight->bytes += payload_bytes != 0 ? nic__flight_frame_bytes(qp, payload_bytes) : 0;
+}
 // Takes a packet that was lost out of what is in flight. Returns the bytes of its frame; 0: it did
 // not count.
 uint32_t nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn);
@@ -66,7 +87,16 @@ static inline uint64_t nic__flight_known(const nic_qp_t *qp, uint64_t base_psn, 
     return before < 64 ? bits & ~late & ~UINT64_C(0) << before : 0;
 }
 // Marks a packet in [una_psn, next_psn) that the peer holds.
-void nic__flight_hold(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn);
+void nic__flight_hold_first(nic_flight_t *flight, const nic_single_acks_t *held, uint64_t psn);
+// Does so unless it was done before: bitmaps show most packets more than once.
+static inline void nic__flight_hold(nic_flight_t *flight, const nic_single_acks_t *held,
+                                    uint64_t psn)
+{
+    if ((*nic__resend_of(&held->resend, psn) & NIC_SENT_HELD) == 0 ||
+        nic__flight_of(flight, psn)->out) {
+        nic__flight_hold_first(flight, held, psn);
+    }
+}
 // Takes off what has newly arrived, by the count of all received bytes that an ACK carries. To be
 // called after una_psn has moved. Returns the new bytes.
 uint64_t nic__flight_arrived(nic_flight_t *flight, const nic_qp_t *qp, uint64_t arrived_bytes);

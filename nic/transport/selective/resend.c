@@ -27,7 +27,7 @@ void nic__resend_fini(nic_resend_t *resend)
     nic__resend_init(resend);
 }
 
-static void grow_sent(nic_resend_t *resend, const nic_qp_t *qp, uint64_t end_psn)
+void nic__resend_grow(nic_resend_t *resend, const nic_qp_t *qp, uint64_t end_psn)
 {
     uint64_t capacity = resend->capacity == 0 ? FIRST_CAPACITY : resend->capacity;
     while (end_psn - qp->una_psn > capacity) {
@@ -43,16 +43,6 @@ static void grow_sent(nic_resend_t *resend, const nic_qp_t *qp, uint64_t end_psn
     sim_free(resend->sent);
     resend->sent = sent;
     resend->capacity = capacity;
-}
-
-void nic__resend_note_new(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint64_t end_psn)
-{
-    if (SIM_UNLIKELY(end_psn - qp->una_psn > resend->capacity)) {
-        grow_sent(resend, qp, end_psn);
-    }
-    for (; psn < end_psn; psn++) {
-        *nic__resend_of(resend, psn) = 0;
-    }
 }
 
 static void push(nic_resend_t *resend, const nic_resend_item_t *item)

@@ -47,12 +47,23 @@ struct nic_resend {
 void nic__resend_init(nic_resend_t *resend);
 void nic__resend_fini(nic_resend_t *resend);
 
-// Notes that a packet (or a READ's stretch of PSNs) was sent for the first time.
-void nic__resend_note_new(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint64_t end_psn);
-
 static inline uint8_t *nic__resend_of(const nic_resend_t *resend, uint64_t psn)
 {
     return &resend->sent[psn & (resend->capacity - 1)];
+}
+
+// Makes room for the states of packets before end_psn.
+void nic__resend_grow(nic_resend_t *resend, const nic_qp_t *qp, uint64_t end_psn);
+// Notes that a packet (or a READ's stretch of PSNs) was sent for the first time.
+static inline void nic__resend_note_new(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn,
+                                        uint64_t end_psn)
+{
+    if (SIM_UNLIKELY(end_psn - qp->una_psn > resend->capacity)) {
+        nic__resend_grow(resend, qp, end_psn);
+    }
+    for (; psn < end_psn; psn++) {
+        *nic__resend_of(resend, psn) = 0;
+    }
 }
 
 // Queues [psn, psn + count), except PSNs that wait already, are held by the peer, or lie outside of

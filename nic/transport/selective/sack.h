@@ -30,7 +30,7 @@ typedef struct nic_sack {
 static inline nic_sack_cause_t nic__sack_cause(const net_packet_t *packet, uint64_t expected_psn)
 {
     return (nic_sack_cause_t){
-        .psn = nic_transport_psn(packet->psn, expected_psn),
+        .psn = nic__psn(packet->psn, expected_psn),
         .sent_ps = packet->sent_ps,
         .port = packet->udp_source_port,
         .payload_bytes = packet->payload_bytes,

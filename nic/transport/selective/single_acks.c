@@ -64,35 +64,30 @@ void nic__single_acks_totals(const nic_single_acks_shared_t *shared, uint32_t bi
 
 void nic__single_acks_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)
 {
-    const nic_single_acks_t *const held =
-        (const nic_single_acks_t *)(const void *)nic_transport_of_const(qp);
+    const nic_single_acks_t *const held = nic__state_const(qp);
     nic__early_gauges(&held->kept, sums);
     sums->resend_packets += held->resend.waiting;
 }
 
 // -- the receiving side
 
-nic_arrival_t nic__single_acks_take(nic_single_acks_t *held, net_packet_t *packet, uint64_t limit)
+void nic__single_acks_count_repairs(nic_single_acks_t *held)
 {
-    nic_qp_t *const qp = held->base.qp;
     nic_single_acks_shared_t *const shared = shared_of(held);
-    const uint64_t psn = nic_transport_psn(packet->psn, held->kept.first_psn);
-    if (psn >= held->kept.first_psn + limit) {
-        shared->dropped++;
-        nic_transport_consume(qp, packet);
-        return (nic_arrival_t){.psn = psn, .news = NIC_KEPT_AGAIN, .refused = true};
-    }
-    const nic_arrival_t arrival = nic__early_receive(&held->kept, qp, packet);
-    shared->duplicates += arrival.news == NIC_KEPT_AGAIN;
     shared->repaired += held->kept.repaired;
     shared->repair_ps += held->kept.repair_ps;
     if (held->kept.repair_ps_max > shared->repair_ps_max) {
         shared->repair_ps_max = held->kept.repair_ps_max;
     }
     held->kept.repaired = held->kept.repair_ps = 0;
-    const uint64_t span = held->kept.end_psn - held->kept.first_psn;
-    shared->span_max = SIM_MAX(span, shared->span_max);
-    return arrival;
+}
+
+nic_arrival_t nic__single_acks_drop(const nic_single_acks_t *held, net_packet_t *packet,
+                                    uint64_t psn)
+{
+    shared_of(held)->dropped++;
+    nic_transport_consume(held->base.qp, packet);
+    return (nic_arrival_t){.psn = psn, .news = NIC_KEPT_AGAIN, .refused = true};
 }
 
 void nic__single_acks_mark(nic_single_acks_t *held, uint64_t psn, uint32_t count, bool missing,
@@ -132,7 +127,7 @@ static void take_stretch(nic_single_acks_t *held, const net_packet_t *packet,
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     news->told = true;
     news->missing = aside->selective.round != 0;
-    news->psn = nic_transport_psn(aside->map.first_psn, qp->una_psn);
+    news->psn = nic__psn(aside->map.first_psn, qp->una_psn);
     news->count = aside->map.length;
     qp->nic->counters.packet_seq_err++;
     nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, packet->aeth >> 24, 0);
@@ -143,7 +138,7 @@ static void take_stretch(nic_single_acks_t *held, const net_packet_t *packet,
 
 void nic__single_acks_heard(nic_single_acks_t *held)
 {
-    const sim_time_t since_ps = nic_transport_node(held->base.qp)->now_ps - held->active_ps;
+    const sim_time_t since_ps = nic__node(held->base.qp->nic)->now_ps - held->active_ps;
     nic__rto_heard(&held->resend.fetch.rto, held->silent, since_ps);
     held->silent = 0;
 }
@@ -153,7 +148,7 @@ nic_single_acks_news_t nic__single_acks_acknowledged(nic_single_acks_t *held, ne
     nic_qp_t *const qp = held->base.qp;
     nic_single_acks_news_t news = {0};
     const bool positive = packet->aeth >> 29 == 0;
-    const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn) + positive;
+    const uint64_t end_psn = nic__psn(packet->psn, qp->una_psn) + positive;
     if ((qp->flags & NIC_QP_CLOSED) != 0 || end_psn > qp->next_psn) {
         nic_transport_consume(qp, packet);
         return news;
@@ -189,7 +184,7 @@ void nic__single_acks_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     (void)nic;
     nic_single_acks_t *const held = nic__single_acks_of(qp);
     nic__single_acks_heard(held);
-    held->active_ps = nic_transport_node(qp)->now_ps;
+    held->active_ps = nic__node(qp->nic)->now_ps;
     nic__fetch_responded(&held->resend, qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         nic__resend_trim(&held->resend, qp);
@@ -197,38 +192,23 @@ void nic__single_acks_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
 }
 
-nic_single_acks_sent_t nic__single_acks_next(nic_single_acks_t *held)
+nic_single_acks_sent_t nic__single_acks_next_again(nic_single_acks_t *held)
 {
     nic_qp_t *const qp = held->base.qp;
-    nic_single_acks_sent_t sent = {0};
-    if (SIM_UNLIKELY(nic__repeated_waits(&held->kept.again))) {
-        sent.packet = nic__repeated_next(&held->kept.again, qp);
-        sent.answer = true;
-        return sent;
+    if (nic__repeated_waits(&held->kept.again)) {
+        return (nic_single_acks_sent_t){.packet = nic__repeated_next(&held->kept.again, qp),
+                                        .answer = true};
     }
-    if (nic__resend_waits(&held->resend)) {
-        nic_resend_item_t item;
-        sent.packet = nic__resend_next(&held->resend, qp, &item);
-        sent.psn = item.psn;
-        sent.end_psn = item.psn + 1;
-        sent.again = true;
-    } else {
-        sent.psn = qp->next_psn;
-        const uint32_t reads = qp->reads_outstanding;
-        sent.packet = nic_transport_new_packet(qp, NIC_PACKET_ADDRESSED);
-        sent.end_psn = qp->next_psn;
-        if (sent.packet != NULL) {
-            nic__resend_note_new(&held->resend, qp, sent.psn, sent.end_psn);
-            if (SIM_UNLIKELY(qp->reads_outstanding != reads)) {
-                nic__fetch_sent(&held->resend.fetch, sent.psn, nic_transport_node(qp)->now_ps);
-            }
-        }
+    nic_resend_item_t item;
+    net_packet_t *const packet = nic__resend_next(&held->resend, qp, &item);
+    if (packet != NULL) {
+        net_packet_aside(packet)->selective.round = 1;
+        net_packet_aside(packet)->selective.index = 0;
     }
-    if (sent.packet != NULL) {
-        net_packet_aside(sent.packet)->selective.round = sent.again;
-        net_packet_aside(sent.packet)->selective.index = 0;
-    }
-    return sent;
+    return (nic_single_acks_sent_t){.packet = packet,
+                                    .psn = item.psn,
+                                    .end_psn = item.psn + 1,
+                                    .again = true};
 }
 
 bool nic__single_acks_silent(nic_single_acks_t *held)

@@ -8,7 +8,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_SINGLE_ACKS_H
 #define NIC_TRANSPORT_SELECTIVE_SINGLE_ACKS_H
 
-#include "nic/objects/qp.h"
+#include "nic/transport/requester_internal.h"
 #include "nic/transport/selective/early_packets.h"
 #include "nic/transport/selective/resend.h"
 
@@ -38,7 +38,7 @@ typedef struct nic_single_acks_shared {
 
 static inline nic_single_acks_t *nic__single_acks_of(nic_qp_t *qp)
 {
-    return (nic_single_acks_t *)(void *)nic_transport_of(qp);
+    return nic__state(qp);
 }
 
 void nic__single_acks_open(nic_single_acks_t *held);
@@ -47,8 +47,30 @@ void nic__single_acks_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums);
 void nic__single_acks_totals(const nic_single_acks_shared_t *shared, uint32_t bitmaps,
                              nic_transport_totals_t *totals);
 
+// Counts the gaps that were closed since the last call.
+void nic__single_acks_count_repairs(nic_single_acks_t *held);
+// Drops a request that is beyond what the bitmaps reach.
+nic_arrival_t nic__single_acks_drop(const nic_single_acks_t *held, net_packet_t *packet,
+                                    uint64_t psn);
 // Takes a request, unless it is beyond `limit` PSNs from the expected one.
-nic_arrival_t nic__single_acks_take(nic_single_acks_t *held, net_packet_t *packet, uint64_t limit);
+static inline nic_arrival_t nic__single_acks_take(nic_single_acks_t *held, net_packet_t *packet,
+                                                  uint64_t limit)
+{
+    nic_early_t *const kept = &held->kept;
+    nic_single_acks_shared_t *const shared = held->base.nic_state;
+    const uint64_t psn = nic__psn(packet->psn, kept->first_psn);
+    if (SIM_UNLIKELY(psn >= kept->first_psn + limit)) {
+        return nic__single_acks_drop(held, packet, psn);
+    }
+    const nic_arrival_t arrival = nic__early_receive(kept, held->base.qp, packet);
+    shared->duplicates += arrival.news == NIC_KEPT_AGAIN;
+    if (kept->repaired != 0) {
+        nic__single_acks_count_repairs(held);
+    }
+    const uint64_t span = kept->end_psn - kept->first_psn;
+    shared->span_max = SIM_MAX(span, shared->span_max);
+    return arrival;
+}
 // Reports to the sender that the peer holds (or misses: round 1) a range, besides all before the
 // expected packet. sent_ps: when the packet that is the reason was sent, SIM_TIME_NEVER: unknown.
 void nic__single_acks_mark(nic_single_acks_t *held, uint64_t psn, uint32_t count, bool missing,
@@ -93,7 +115,28 @@ typedef struct nic_single_acks_sent {
     bool again;
     bool answer;
 } nic_single_acks_sent_t;
-nic_single_acks_sent_t nic__single_acks_next(nic_single_acks_t *held);
+// Returns one of those that were sent before, of which some wait.
+nic_single_acks_sent_t nic__single_acks_next_again(nic_single_acks_t *held);
+static inline nic_single_acks_sent_t nic__single_acks_next(nic_single_acks_t *held)
+{
+    nic_qp_t *const qp = held->base.qp;
+    if (SIM_UNLIKELY(nic__repeated_waits(&held->kept.again) || nic__resend_waits(&held->resend))) {
+        return nic__single_acks_next_again(held);
+    }
+    const uint64_t psn = qp->next_psn;
+    const uint32_t reads = qp->reads_outstanding;
+    net_packet_t *const packet = nic__cursor_addressed(qp->nic, qp);
+    if (SIM_UNLIKELY(packet == NULL)) {
+        return (nic_single_acks_sent_t){0};
+    }
+    nic__resend_note_new(&held->resend, qp, psn, qp->next_psn);
+    if (SIM_UNLIKELY(qp->reads_outstanding != reads)) {
+        nic__fetch_sent(&held->resend.fetch, psn, nic__node(qp->nic)->now_ps);
+    }
+    net_packet_aside(packet)->selective.round = 0;
+    net_packet_aside(packet)->selective.index = 0;
+    return (nic_single_acks_sent_t){.packet = packet, .psn = psn, .end_psn = qp->next_psn};
+}
 // Counts one more time-out without an answer since active_ps. Returns false if the queue pair
 // failed.
 bool nic__single_acks_silent(nic_single_acks_t *held);

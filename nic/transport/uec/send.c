@@ -36,7 +36,7 @@ static inline bool is_recovering(const nic_uec_t *uec)
 
 bool nic__uec_ready(const nic_qp_t *qp)
 {
-    const nic_uec_t *const uec = (const nic_uec_t *)(const void *)nic_transport_of_const(qp);
+    const nic_uec_t *const uec = nic__state_const(qp);
     if (SIM_UNLIKELY(nic__repeated_waits(&uec->held.kept.again))) {
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
@@ -95,7 +95,7 @@ static sim_time_t probe_after_ps(const nic_uec_t *uec)
 static sim_time_t probe(nic_uec_t *uec)
 {
     nic_qp_t *const qp = uec->held.base.qp;
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     if (now_ps >= uec->heard_ps + probe_after_ps(uec)) {
         net_packet_t *const packet = nic_transport_answer(qp, qp->una_psn, 0, 0, NULL);
         packet->opcode = ROCE_UET_PROBE;
@@ -129,22 +129,21 @@ static void tell_place(const nic_qp_t *qp, net_packet_t *packet, const nic_fligh
 
 net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
 {
-    (void)nic;
     nic_uec_t *const uec = nic__uec_of(qp);
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
     const bool idle = qp->una_psn == qp->next_psn;
     nic_flight_place_t place = {.index = qp->sq_send, .offset = qp->send_offset};
-    const nic_single_acks_sent_t sent =
-        nic__uec_ready(qp) ? nic__single_acks_next(&uec->held) : (nic_single_acks_sent_t){0};
+    SIM_ASSERT(nic__uec_ready(qp));
+    const nic_single_acks_sent_t sent = nic__single_acks_next(&uec->held);
     if (sent.packet == NULL) {
         return NULL;
     }
-    const uint32_t entropy =
-        uec->rod ? 0 : nic__uec_paths_next(&uec->paths, nic_transport_node(qp)->now_ps);
+    const uint32_t entropy = uec->rod ? 0 : nic__uec_paths_next(&uec->paths, now_ps);
     if (!sent.answer) {
-        nic__flight_note(&uec->flight, qp, &sent, entropy);
+        nic__flight_note(&uec->flight, qp, &sent, entropy, now_ps);
         nic__uec_shared(uec)->retransmitted += sent.again;
         if (sent.again) {
-            sent.packet->sent_ps = nic_transport_node(qp)->now_ps; // the round distinguishes it
+            sent.packet->sent_ps = now_ps; // the round distinguishes it
             place = nic__flight_place(qp, sent.psn);
         }
         tell_place(qp, sent.packet, &place);
@@ -155,10 +154,10 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
             sent.again || qp->send_offset == 0 || !window_open(uec) || !nic__uec_has_credit(uec);
         if (idle) {
             nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
-            uec->held.active_ps = nic_transport_node(qp)->now_ps;
+            uec->held.active_ps = now_ps;
         }
         if (!sim_timer_armed(&qp->retry_timer)) {
-            uec->heard_ps = nic_transport_node(qp)->now_ps;
+            uec->heard_ps = now_ps;
             arm(uec, uec->heard_ps + (probes(uec) ? probe_after_ps(uec) : rto_ps(uec, 0)));
         }
     }
@@ -174,7 +173,7 @@ static void hear_paths(nic_uec_t *uec, const net_packet_t *packet, nic_uec_fate_
     if (!uec->rod) {
         nic__uec_paths_heard(&uec->paths,
                              nic__entropy_of_port(uec->held.base.qp, packet->udp_source_port), fate,
-                             nic_transport_node(uec->held.base.qp)->now_ps);
+                             nic__node(uec->held.base.qp->nic)->now_ps);
     }
 }
 
@@ -197,10 +196,10 @@ static news_t read_ack(const nic_uec_t *uec, const net_packet_t *packet)
 {
     const nic_qp_t *const qp = uec->held.base.qp;
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint64_t cause_psn = nic_transport_psn(aside->sack.cause_psn, qp->una_psn);
+    const uint64_t cause_psn = nic__psn(aside->sack.cause_psn, qp->una_psn);
     return (news_t){
-        .end_psn = nic_transport_psn(packet->psn, qp->una_psn) + 1,
-        .base_psn = nic_transport_psn(aside->sack.base_psn, qp->una_psn),
+        .end_psn = nic__psn(packet->psn, qp->una_psn) + 1,
+        .base_psn = nic__psn(aside->sack.base_psn, qp->una_psn),
         .bits = aside->sack.bits,
         .arrived_bytes = aside->sack.arrived_bytes,
         .granted_bytes = aside->sack.granted_bytes,
@@ -218,7 +217,7 @@ static void hear_bytes(nic_uec_t *uec, const news_t *news)
     nic_qp_t *const qp = uec->held.base.qp;
     const uint64_t more = nic__flight_arrived(&uec->flight, qp, news->arrived_bytes);
     if (uec->windowed) {
-        const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+        const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
         const nic_nscc_cause_t cause = {
             .rtt_ps = now_ps - news->sent_ps,
             .full = news->full,
@@ -240,7 +239,7 @@ static bool shows_loss(const nic_uec_t *uec, const news_t *news)
         return news->ahead_packets >= packets && !is_recovering(uec) &&
                !nic__resend_waits(&uec->held.resend);
     }
-    const sim_time_t probe_ps = nic_transport_node(uec->held.base.qp)->now_ps - uec->probe_ps;
+    const sim_time_t probe_ps = nic__node(uec->held.base.qp->nic)->now_ps - uec->probe_ps;
     return probe_ps < uec->nscc.base_ps + uec->nscc.target_ps;
 }
 
@@ -265,7 +264,7 @@ static void repair_losses(nic_uec_t *uec, const news_t *news)
             nic__flight_take_out(&uec->flight, qp, psn) != 0) {
             nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
             nic__uec_paths_heard(&uec->paths, nic__flight_of(&uec->flight, psn)->entropy,
-                                 NIC_UEC_LOST, nic_transport_node(qp)->now_ps);
+                                 NIC_UEC_LOST, nic__node(qp->nic)->now_ps);
             nic__uec_shared(uec)->lost++;
             uec->repaired_psn = psn + 1;
         }
@@ -290,7 +289,7 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
         return;
     }
     nic__fetch_acknowledged(&uec->held.resend, qp, news.end_psn, true);
-    nic__rto_measured(&uec->held.resend.fetch.rto, nic_transport_node(qp)->now_ps - news.sent_ps);
+    nic__rto_measured(&uec->held.resend.fetch.rto, nic__node(qp->nic)->now_ps - news.sent_ps);
     hear_bytes(uec, &news);
     nic__uec_take_credit(uec, news.granted_bytes);
     hear_paths(uec, packet, news.marked ? NIC_UEC_MARKED : NIC_UEC_GOOD);
@@ -302,7 +301,7 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
 static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t psn, bool last_hop)
 {
     nic_qp_t *const qp = uec->held.base.qp;
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     // No other path leads around the last hop.
     const nic_uec_fate_t fate = packet->becn ? NIC_UEC_MARKED : NIC_UEC_GOOD;
     hear_paths(uec, packet, last_hop ? fate : NIC_UEC_TRIMMED);
@@ -339,8 +338,8 @@ static void take_nack(nic_uec_t *uec, const net_packet_t *packet)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint64_t psn = nic_transport_psn(aside->nack_psn, qp->una_psn);
-    const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn);
+    const uint64_t psn = nic__psn(aside->nack_psn, qp->una_psn);
+    const uint64_t end_psn = nic__psn(packet->psn, qp->una_psn);
     qp->nic->counters.packet_seq_err++;
     nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, packet->aeth >> 24, 0);
     if (uec->rod) {
@@ -378,14 +377,14 @@ void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const bool positive = packet->aeth >> 29 == 0;
     const bool nack = packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE) &&
                       packet->addressed;
-    const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn) + positive;
+    const uint64_t end_psn = nic__psn(packet->psn, qp->una_psn) + positive;
     if (!positive && !nack) {
         (void)nic__single_acks_acknowledged(&uec->held, packet);
     } else if ((qp->flags & NIC_QP_CLOSED) != 0 || end_psn > qp->next_psn) {
         nic_transport_consume(qp, packet);
     } else {
         nic__single_acks_heard(&uec->held);
-        uec->heard_ps = nic_transport_node(qp)->now_ps;
+        uec->heard_ps = nic__node(qp->nic)->now_ps;
         const uint64_t before_psn = qp->una_psn;
         (positive ? take_ack : take_nack)(uec, packet);
         // An ACK that stops at a READ says nothing of the READ's responses, whose time runs on.
@@ -398,7 +397,7 @@ void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         nic__resend_trim(&uec->held.resend, qp);
         if (waits_for_credit(uec)) {
-            nic_transport_timer_arm(qp, nic_transport_node(qp)->now_ps + rto_ps(uec, 0));
+            nic_transport_timer_arm(qp, nic__node(qp->nic)->now_ps + rto_ps(uec, 0));
         }
         nic_transport_schedule(qp);
     }
@@ -412,7 +411,7 @@ void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     // A response without its payload is asked for again.
-    const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
+    const uint64_t psn = nic__psn(packet->psn, qp->una_psn);
     nic_transport_consume(qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0 && psn >= qp->una_psn && psn < qp->next_psn) {
         nic__resend_probe(&uec->held.resend, qp, psn, 0);
@@ -428,7 +427,7 @@ static sim_time_t queue_overdue(nic_uec_t *uec, bool quiet, bool *any)
 {
     const bool left_to_sleek = !quiet && !uec->trims && probes(uec) && is_recovering(uec);
     nic_qp_t *const qp = uec->held.base.qp;
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     sim_time_t next_ps = now_ps + rto_ps(uec, 0);
     for (uint64_t psn = qp->una_psn; psn < qp->next_psn; psn++) {
         const nic_flight_sent_t *const sent = nic__flight_of(&uec->flight, psn);
@@ -458,7 +457,7 @@ static sim_time_t queue_overdue(nic_uec_t *uec, bool quiet, bool *any)
 void nic__uec_timed_out(nic_qp_t *qp)
 {
     nic_uec_t *const uec = nic__uec_of(qp);
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     if (qp->una_psn == qp->next_psn) {
         if (waits_for_credit(uec)) {
             uec->credit_bytes = 1;

@@ -164,7 +164,7 @@ static const char *const metric_names[] = {
 static uint64_t metric(const nic_cc_t *cc, uint32_t index)
 {
     const nic_qp_t *const qp = (const nic_qp_t *)(const void *)((const char *)cc - NIC_QP_BYTES);
-    const nic_uec_t *const uec = (const nic_uec_t *)(const void *)nic_transport_of_const(qp);
+    const nic_uec_t *const uec = nic__state_const(qp);
     if ((qp->ops != &nic_transport_uec_rud && qp->ops != &nic_transport_uec_rod) ||
         uec->range_packets == 0) {
         return 0; // a queue pair of another service, or not connected

@@ -134,7 +134,7 @@ typedef struct nic_uec {
 
 static inline nic_uec_t *nic__uec_of(nic_qp_t *qp)
 {
-    return (nic_uec_t *)(void *)nic_transport_of(qp);
+    return nic__state(qp);
 }
 
 static inline nic_uec_shared_t *nic__uec_shared(const nic_uec_t *uec)
