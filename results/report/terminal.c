@@ -136,11 +136,15 @@ static void print_bin(const char *name, results_size_bin_t *bin, FILE *out)
         (double)sim_sample_set_max(&bin->slowdown) / (double)RESULTS_SLOWDOWN_ONE);
 }
 
-static void print_bins(results_flow_bins_t *flows, FILE *out)
+// Returns the number of rows printed.
+static size_t print_bins(results_flow_bins_t *flows, FILE *out)
 {
+    size_t rows = 0;
     for (size_t i = 0; i < RESULTS_SIZE_BINS; i++) {
         print_bin(flows->bins[i].name, &flows->bins[i], out);
+        rows += flows->bins[i].count > 0;
     }
+    return rows;
 }
 
 // Rows by size: where there are several traffic entries, of each by itself.
@@ -156,8 +160,9 @@ static void print_sizes(const world_t *world, results_t *results, FILE *out)
     for (size_t i = 0; with_flows > 1 && i < results->app_count; i++) {
         if (results->app_flows[i].all.count > 0) {
             fprintf(out, "            traffic %zu, %s\n", i, world->apps[i]->ops->name);
-            print_bins(&results->app_flows[i], out);
-            print_bin("together", &results->app_flows[i].all, out);
+            if (print_bins(&results->app_flows[i], out) > 1) {
+                print_bin("together", &results->app_flows[i].all, out);
+            }
         }
     }
     print_bin("all", &results->flows.all, out);
@@ -538,7 +543,8 @@ static void print_apps(const world_t *world, const results_t *results, FILE *out
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
         if (app->ops->print != NULL) {
-            fputc('\n', out);
+            const bool goes_on = i > 0 && world->apps[i - 1]->ops == app->ops && !app->ops->alone;
+            fputs(goes_on ? "" : "\n", out);
             app->ops->print(app, write_text, out);
             if (app->ops->alone) {
                 print_others(world, i, out);
