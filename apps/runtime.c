@@ -91,9 +91,7 @@ void app_runtime_destroy(app_runtime_t *runtime)
         for (size_t j = 0; j < endpoint->passive_count; j++) {
             sim_free(endpoint->passives[j]);
         }
-        sim_free(endpoint->passives);
-        sim_free(endpoint->ranges);
-        sim_free(endpoint);
+        SIM_FREE_ALL(endpoint->passives, endpoint->ranges, endpoint);
     }
     app__sockets_destroy(runtime->sockets);
     app__files_destroy(runtime->files);
@@ -260,8 +258,7 @@ static nic_qp_t *accept_qp(nic_t *nic, uint32_t qp_num, void *ctx)
     passive->owner = range->owner;
     passive->endpoint = endpoint;
     range->ops->accept(range->owner, endpoint, offset, passive);
-    SIM_GROW(endpoint->passives, endpoint->passive_count, &endpoint->passive_capacity);
-    endpoint->passives[endpoint->passive_count++] = passive;
+    SIM_APPEND(endpoint->passives, endpoint->passive_count, endpoint->passive_capacity, passive);
     return passive->qp;
 }
 

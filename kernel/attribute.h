@@ -137,6 +137,11 @@ typedef struct sim_attr_table {
     const sim_attr_t *attrs;
     size_t count;
 } sim_attr_table_t;
+#define SIM_ATTR_TABLE(prefix_, scope_, config_, rows_)                                            \
+    {                                                                                              \
+        .prefix = (prefix_), .scope = (scope_), .config_bytes = sizeof(config_), .attrs = (rows_), \
+        .count = SIM_COUNT_OF(rows_)                                                               \
+    }
 
 // Fills config with the defaults. Allocates its strings; free them with sim_attrs_fini.
 void sim_attrs_default(const sim_attr_table_t *table, void *config);

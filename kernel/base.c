@@ -241,6 +241,13 @@ void sim_free(void *memory)
     free(memory);
 }
 
+void sim_free_all(void *const *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(blocks[i]);
+    }
+}
+
 void *sim_reserve(void *memory, size_t count, void *capacity, size_t capacity_bytes,
                   size_t size_bytes)
 {

@@ -166,6 +166,11 @@ char *sim_format(const char *format, ...) __attribute__((malloc)) SIM_PRINTF(1, 
 char *sim_format_list(const char *format, va_list arguments) __attribute__((malloc))
 SIM_PRINTF(1, 0);
 void sim_free(void *memory); // NULL is allowed
+// Frees several blocks. All pointers are read before the first block is freed, so the last one may
+// be the struct that holds the others.
+#define SIM_FREE_ALL(...) \
+    sim_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void sim_free_all(void *const *blocks, size_t count);
 
 // A growable array is three variables: a pointer to its elements, their number and its capacity, in
 // elements, as a size_t or uint32_t. All zeros is an empty array. Free the pointer with sim_free.

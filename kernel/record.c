@@ -65,9 +65,7 @@ void sim__stream_destroy(sim_stream_t *stream)
         sim_free(stream->parts[i].bytes);
         sim_free(stream->parts[i].entries);
     }
-    sim_free(stream->merged);
-    sim_free(stream->keyed);
-    sim_free(stream);
+    SIM_FREE_ALL(stream->merged, stream->keyed, stream);
 }
 
 void *sim_stream_put(sim_stream_t *stream, const sim_node_t *node, sim_time_t time_ps,

@@ -25,8 +25,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_fat_tree_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "simulation", topo_fat_tree_config_t, attrs);
 
 static uint64_t hosts_per_edge(const topo_fat_tree_config_t *tree)
 {

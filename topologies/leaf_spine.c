@@ -30,8 +30,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_leaf_spine_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "simulation", topo_leaf_spine_config_t, attrs);
 
 static sim_err_t leaf_spine_check(const void *config, sim_message_t *message)
 {

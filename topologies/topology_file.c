@@ -20,8 +20,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_file_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "simulation", topo_file_config_t, attrs);
 
 // -- functions that the readers share
 

@@ -46,8 +46,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = SIM_ATTR_TABLE(PREFIX, "application", config_t, attrs);
 
 typedef struct transfers transfers_t;
 typedef struct group group_t;

@@ -68,13 +68,8 @@ static app__block_t *block_create(const app__plan_t *plan, uint64_t first, size_
 static void block_destroy(app__block_t *block)
 {
     if (block != NULL) {
-        sim_free(block->transfers);
-        sim_free(block->received);
-        sim_free(block->by_source);
-        sim_free(block->by_destination);
-        sim_free(block->source_first);
-        sim_free(block->destination_first);
-        sim_free(block);
+        SIM_FREE_ALL(block->transfers, block->received, block->by_source, block->by_destination,
+                     block->source_first, block->destination_first, block);
     }
 }
 
@@ -451,9 +446,7 @@ void app__blocks_free(app__plan_t *plan)
         if (entry->arrivals != NULL) {
             plan->arrivals_ops->destroy(entry->arrivals);
         }
-        sim_free(entry->sources_before);
-        sim_free(entry->destinations_before);
-        sim_free(entry->outcomes);
+        SIM_FREE_ALL(entry->sources_before, entry->destinations_before, entry->outcomes);
     }
     if (plan->arrivals_ops != NULL) {
         plan->arrivals_ops->destroy(plan->arrivals);

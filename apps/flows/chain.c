@@ -13,8 +13,8 @@ void app__chains_begin(app__plan_t *plan)
         const uint32_t by = plan->chains[i].started_by;
         if (by != 0) {
             app__trigger_t *const trigger = &plan->triggers[by - 1];
-            SIM_GROW(trigger->targets, trigger->target_count, &trigger->target_capacity);
-            trigger->targets[trigger->target_count++] = (uint32_t)i;
+            SIM_APPEND(trigger->targets, trigger->target_count, trigger->target_capacity,
+                       (uint32_t)i);
         }
     }
 }

@@ -48,8 +48,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(incast_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", incast_config_t, attrs);
 
 typedef struct incast {
     const app_context_t *context;

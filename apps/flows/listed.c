@@ -50,8 +50,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(flows_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", flows_config_t, attrs);
 
 // A host name resolved before, in a table with open addressing that is used only for lookups.
 typedef struct known_name {

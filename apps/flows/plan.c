@@ -53,10 +53,7 @@ void app__plan_destroy(app__plan_t *plan)
     }
     app__chains_free(plan);
     app__blocks_free(plan);
-    sim_free(plan->transfers);
-    sim_free(plan->sources);
-    sim_free(plan->elsewhere.items);
-    sim_free(plan);
+    SIM_FREE_ALL(plan->transfers, plan->sources, plan->elsewhere.items, plan);
 }
 
 sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps)
@@ -191,8 +188,7 @@ sim_err_t app__plan_add(app__plan_t *plan, const app__request_t *given, const ch
         SIM_GROW(plan->chains, plan->count, &plan->chain_capacity);
         plan->chains[plan->count] = request->chain;
     }
-    SIM_GROW(plan->transfers, plan->count, &plan->capacity);
-    plan->transfers[plan->count++] = app__transfer_of(plan, request);
+    SIM_APPEND(plan->transfers, plan->count, plan->capacity, app__transfer_of(plan, request));
     return SIM_OK;
 }
 

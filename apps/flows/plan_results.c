@@ -43,8 +43,8 @@ app__unfinished_t app__plan_unfinished(const app__plan_t *plan)
 {
     app__unfinished_t unfinished = {0};
     for (size_t i = 0; i < plan->elsewhere.count; i++) {
-        SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
-        unfinished.items[unfinished.count++] = plan->elsewhere.items[i];
+        SIM_APPEND(unfinished.items, unfinished.count, unfinished.capacity,
+                   plan->elsewhere.items[i]);
     }
     for (size_t i = 0; i < plan->source_count; i++) {
         const app__source_t *const source = &plan->sources[i];

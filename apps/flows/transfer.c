@@ -115,9 +115,8 @@ static void end_run(const app__transfer_run_t *run)
         }
     } else {
         source->failed++;
-        SIM_GROW(source->failures, source->failure_count, &source->failure_capacity);
-        source->failures[source->failure_count++] =
-            (app__failure_t){run->index, source->endpoint->node->now_ps};
+        SIM_APPEND(source->failures, source->failure_count, source->failure_capacity,
+                   (app__failure_t){run->index, source->endpoint->node->now_ps});
     }
     app__transfer_closed(source->plan, run->index, source->endpoint->node);
 }

@@ -71,8 +71,7 @@ static const sim_attr_t attrs[] = {
     APP__SPAN_ATTRS(PREFIX, app__herd_config_t),
 };
 
-const sim_attr_table_t app__herd_attrs = {
-    PREFIX, "application", sizeof(app__herd_config_t), attrs, SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app__herd_attrs = SIM_ATTR_TABLE(PREFIX, "application", app__herd_config_t, attrs);
 // clang-format on
 
 typedef struct preset {

@@ -109,10 +109,7 @@ void app_herd_permute_places(uint64_t *seed, uint32_t *wanted, uint32_t wanted_c
     for (uint32_t i = 0; i < wanted_count; i++) {
         wanted[i] = origin[token_of[i]];
     }
-    sim_free(origin);
-    sim_free(token_of);
-    sim_free(places.tokens);
-    sim_free(places.taken);
+    SIM_FREE_ALL(origin, token_of, places.tokens, places.taken);
 }
 
 // -- powers, in fixed point

@@ -6,8 +6,7 @@ app__herd_bin_t *app__herd_bin_at(app__herd_bins_t *bins, sim_time_t since_ps, s
 {
     const size_t at = (size_t)(since_ps / every_ps);
     while (bins->count <= at) {
-        SIM_GROW(bins->items, bins->count, &bins->capacity);
-        bins->items[bins->count++] = (app__herd_bin_t){0};
+        SIM_APPEND(bins->items, bins->count, bins->capacity, (app__herd_bin_t){0});
     }
     return &bins->items[at];
 }
@@ -41,8 +40,7 @@ void app__herd_bins_fini(app__herd_bins_t *bins)
 void app__herd_counts_grow(app__herd_counts_t *counts, uint32_t number)
 {
     while (counts->count <= number) {
-        SIM_GROW(counts->items, counts->count, &counts->capacity);
-        counts->items[counts->count++] = 0;
+        SIM_APPEND(counts->items, counts->count, counts->capacity, 0);
     }
 }
 

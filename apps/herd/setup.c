@@ -536,30 +536,16 @@ static sim_err_t herd_create(const app_context_t *context, const void *config_vo
 static void free_worker(app__herd_worker_t *worker)
 {
     app_mica_destroy(worker->mica);
-    sim_free(worker->qps);
-    sim_free(worker->cqs);
-    sim_free(worker->posted);
-    sim_free(worker->answered);
-    sim_free(worker->ready);
-    sim_free(worker->stages);
-    sim_free(worker->ready_count);
-    sim_free(worker->expected);
-    sim_free(worker->passed);
+    SIM_FREE_ALL(worker->qps, worker->cqs, worker->posted, worker->answered, worker->ready,
+                 worker->stages, worker->ready_count, worker->expected, worker->passed);
     app__herd_bins_fini(&worker->series);
     app__herd_counts_fini(&worker->batches);
 }
 
 static void free_client(app__herd_client_t *client)
 {
-    sim_free(client->draws);
-    sim_free(client->ops);
-    sim_free(client->ring);
-    sim_free(client->ahead);
-    sim_free(client->request_qps);
-    sim_free(client->read_qps);
-    sim_free(client->arrived);
-    sim_free(client->free_receives);
-    sim_free(client->records);
+    SIM_FREE_ALL(client->draws, client->ops, client->ring, client->ahead, client->request_qps,
+                 client->read_qps, client->arrived, client->free_receives, client->records);
     app__herd_bins_fini(&client->series);
     app__herd_counts_fini(&client->answer_sizes);
     sim_sample_set_fini(&client->latencies);
@@ -582,13 +568,8 @@ static void herd_destroy(app_t *app)
     app_herd_table_image_destroy(herd->table_image);
     app_herd_zipf_destroy(herd->zipf);
     app_mica_image_destroy(herd->image);
-    sim_free(herd->pcie_seen);
-    sim_free(herd->workers);
-    sim_free(herd->clients);
-    sim_free(herd->peers);
-    sim_free(herd->unused_cqs);
-    sim_free(herd->machines);
-    sim_free(herd);
+    SIM_FREE_ALL(herd->pcie_seen, herd->workers, herd->clients, herd->peers, herd->unused_cqs,
+                 herd->machines, herd);
 }
 
 static void herd_tally(const app_t *app, app_tally_t *tally)

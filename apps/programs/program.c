@@ -127,11 +127,10 @@ static const sim_attr_t shared_attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(program_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
-const sim_attr_table_t app_programs_attrs = {"programs", "simulation",
-                                             sizeof(app_programs_config_t), shared_attrs,
-                                             SIM_COUNT_OF(shared_attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", program_config_t, attrs);
+const sim_attr_table_t app_programs_attrs =
+    SIM_ATTR_TABLE("programs", "simulation", app_programs_config_t, shared_attrs);
 
 uint64_t app_programs_compute_permille(const char *text)
 {

@@ -33,8 +33,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(reads_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", reads_config_t, attrs);
 
 typedef struct reads reads_t;
 
@@ -275,14 +275,10 @@ static void reads_destroy(app_t *app)
 {
     reads_t *const reads = (reads_t *)(void *)app;
     for (uint32_t r = 0; r < reads->reader_count; r++) {
-        sim_free(reads->readers[r].qps);
-        sim_free(reads->readers[r].rkeys);
-        sim_free(reads->readers[r].done);
-        sim_free(reads->readers[r].broken);
+        SIM_FREE_ALL(reads->readers[r].qps, reads->readers[r].rkeys, reads->readers[r].done,
+                     reads->readers[r].broken);
     }
-    sim_free(reads->readers);
-    sim_free(reads->machines);
-    sim_free(reads);
+    SIM_FREE_ALL(reads->readers, reads->machines, reads);
 }
 
 // -- results

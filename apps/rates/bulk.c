@@ -42,8 +42,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(bulk_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", bulk_config_t, attrs);
 
 typedef struct sample {
     sim_time_t time_ps;
@@ -86,8 +86,7 @@ static void look(sim_node_t *node, sim_timer_t *timer)
     if (watch->idle > IDLE_SAMPLES) {
         watch->samples[watch->count - 1].time_ps = now.time_ps;
     } else {
-        SIM_GROW(watch->samples, watch->count, &watch->capacity);
-        watch->samples[watch->count++] = now;
+        SIM_APPEND(watch->samples, watch->count, watch->capacity, now);
     }
     sim_timer_arm(node, timer, node->now_ps + watch->every_ps);
 }

@@ -51,8 +51,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(app__contexts_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", app__contexts_config_t, attrs);
 
 // An operation in flight.
 typedef struct op {
@@ -181,8 +181,7 @@ static void post_one(side_t *side)
     contexts_t *const contexts = side->contexts;
     const uint32_t q = app__choose(&side->choice, side->posted);
     if (records(side)) {
-        SIM_GROW(contexts->recorded, contexts->recorded_count, &contexts->recorded_capacity);
-        contexts->recorded[contexts->recorded_count++] = q;
+        SIM_APPEND(contexts->recorded, contexts->recorded_count, contexts->recorded_capacity, q);
     }
     if (side->posted == contexts->warm_up) {
         side->measured_from_ps = side->node->now_ps;
@@ -451,18 +450,11 @@ static void contexts_destroy(app_t *app)
     contexts_t *const contexts = (contexts_t *)(void *)app;
     for (uint32_t s = 0; s < 2; s++) {
         side_t *const side = &contexts->sides[s];
-        sim_free(side->qps);
-        sim_free(side->broken);
-        sim_free(side->busy);
-        sim_free(side->ops);
-        sim_free(side->free_ops);
+        SIM_FREE_ALL(side->qps, side->broken, side->busy, side->ops, side->free_ops);
         sim_sample_set_fini(&side->latency_ps);
         app__choice_fini(&side->choice);
     }
-    sim_free(contexts->regions);
-    sim_free(contexts->recorded);
-    sim_free(contexts->record_file);
-    sim_free(contexts);
+    SIM_FREE_ALL(contexts->regions, contexts->recorded, contexts->record_file, contexts);
 }
 
 // -- results

@@ -24,8 +24,7 @@ static sim_err_t read_replay(const char *text, size_t size, app__choice_config_t
         if (error != SIM_OK) {
             return error;
         }
-        SIM_GROW(choice->replay, choice->replay_count, &capacity);
-        choice->replay[choice->replay_count++] = (uint32_t)number;
+        SIM_APPEND(choice->replay, choice->replay_count, capacity, (uint32_t)number);
         if (sim_words_next_in_line(&words, &word)) {
             return sim_word_fail(&words, &word, message, SIM_ERR_INVALID,
                                  "a second number in a line, expected one queue pair per line");

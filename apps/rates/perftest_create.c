@@ -36,8 +36,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(app__perftest_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", app__perftest_config_t, attrs);
 
 // -- creation
 
@@ -337,9 +337,7 @@ static void perftest_destroy(app_t *app)
 {
     app__perftest_t *const test = (app__perftest_t *)(void *)app;
     for (size_t i = 0; i < SIM_COUNT_OF(test->ends); i++) {
-        sim_free(test->ends[i].posted_ps);
-        sim_free(test->ends[i].completed_ps);
-        sim_free(test->ends[i].qps);
+        SIM_FREE_ALL(test->ends[i].posted_ps, test->ends[i].completed_ps, test->ends[i].qps);
     }
     sim_free(test);
 }

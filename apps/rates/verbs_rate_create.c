@@ -54,8 +54,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(rate_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", rate_config_t, attrs);
 
 // -- creation
 
@@ -284,20 +284,13 @@ static void rate_destroy(app_t *app)
 {
     app__rate_t *const rate = (app__rate_t *)(void *)app;
     for (uint32_t s = 0; s < rate->sender_count; s++) {
-        sim_free(rate->senders[s].qps);
-        sim_free(rate->senders[s].peers);
-        sim_free(rate->senders[s].posted);
-        sim_free(rate->senders[s].done);
-        sim_free(rate->senders[s].broken);
+        SIM_FREE_ALL(rate->senders[s].qps, rate->senders[s].peers, rate->senders[s].posted,
+                     rate->senders[s].done, rate->senders[s].broken);
     }
     for (uint32_t r = 0; r < rate->receiver_count; r++) {
         sim_free(rate->receivers[r].qps);
     }
-    sim_free(rate->senders);
-    sim_free(rate->receivers);
-    sim_free(rate->from);
-    sim_free(rate->to);
-    sim_free(rate);
+    SIM_FREE_ALL(rate->senders, rate->receivers, rate->from, rate->to, rate);
 }
 
 static void rate_progress(const app_t *app, uint64_t *done, uint64_t *planned)

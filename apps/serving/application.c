@@ -180,10 +180,7 @@ static char *add_location(char *text, const app__serving_node_t *node, uint32_t 
         place == APP__SERVING_HOST ? sim_strdup("cpu:0") : sim_format("cuda:%u", place);
     char *const longer = sim_format("%s%s\"%s\": [[%s], [%s]]", text, text[1] == '\0' ? "" : ", ",
                                     location, lists[0], lists[1]);
-    sim_free(location);
-    sim_free(lists[0]);
-    sim_free(lists[1]);
-    sim_free(text);
+    SIM_FREE_ALL(location, lists[0], lists[1], text);
     return longer;
 }
 
@@ -388,12 +385,8 @@ static void serving_destroy(app_t *app)
     app__requests_fini(&serving->requests);
     app__step_times_fini(&serving->times[0]);
     app__step_times_fini(&serving->times[1]);
-    sim_free(serving->attempts);
-    sim_free(serving->jobs);
-    sim_free(serving->nodes);
-    sim_free(serving->stage_at);
-    sim_free(serving->failures);
-    sim_free(serving);
+    SIM_FREE_ALL(serving->attempts, serving->jobs, serving->nodes, serving->stage_at,
+                 serving->failures, serving);
 }
 
 // Sets how often a request is placed at most: each failure may hit it once.

@@ -313,11 +313,6 @@ void app__serving_node_fini(app__serving_node_t *node)
 {
     app__serving_node_forget(node);
     app__serving_links_fini(node);
-    sim_free(node->lost_peers);
-    sim_free(node->restarts);
-    sim_free(node->written_to);
-    sim_free(node->read_from);
-    sim_free(node->nic_sent);
-    sim_free(node->nic_received);
-    sim_free(node->operations);
+    SIM_FREE_ALL(node->lost_peers, node->restarts, node->written_to, node->read_from,
+                 node->nic_sent, node->nic_received, node->operations);
 }

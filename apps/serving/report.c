@@ -374,12 +374,8 @@ void app__serving_warn(const app_t *app, void (*write)(const char *text, void *c
 static void serving_fini(void *report_void)
 {
     app__serving_report_t *const report = report_void;
-    sim_free(report->nodes);
-    sim_free(report->nics);
-    sim_free(report->served);
-    sim_free(report->ttft.points);
-    sim_free(report->tpot.points);
-    sim_free(report->kv.points);
+    SIM_FREE_ALL(report->nodes, report->nics, report->served, report->ttft.points,
+                 report->tpot.points, report->kv.points);
 }
 
 // -- the rows

@@ -473,16 +473,7 @@ void app__serving_router_fini(app__serving_router_t *router)
     if (router == NULL) {
         return;
     }
-    sim_free(router->followers);
-    sim_free(router->due);
-    sim_free(router->due_ps);
-    sim_free(router->load);
-    sim_free(router->last_given);
-    sim_free(router->placed);
-    sim_free(router->held);
-    sim_free(router->lost);
-    sim_free(router->restarts);
-    sim_free(router->retries);
-    sim_free(router->fetches);
-    sim_free(router);
+    SIM_FREE_ALL(router->followers, router->due, router->due_ps, router->load, router->last_given,
+                 router->placed, router->held, router->lost, router->restarts, router->retries,
+                 router->fetches, router);
 }

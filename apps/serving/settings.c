@@ -81,8 +81,7 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t app__serving_attrs = {PREFIX, "application", sizeof(TYPE), attrs,
-                                             SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app__serving_attrs = SIM_ATTR_TABLE(PREFIX, "application", TYPE, attrs);
 
 static double real_of(sim_ratio_t ratio)
 {

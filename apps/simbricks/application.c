@@ -46,8 +46,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(simbricks_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", simbricks_config_t, attrs);
 
 // -- waiting in real time
 
@@ -331,9 +331,7 @@ void app__peers_destroy(app__peers_t *peers)
 {
     if (peers != NULL) {
         sim_map_fini(&peers->by_mac);
-        sim_free(peers->stations);
-        sim_free(peers->list);
-        sim_free(peers);
+        SIM_FREE_ALL(peers->stations, peers->list, peers);
     }
 }
 

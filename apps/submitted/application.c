@@ -30,8 +30,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(submitted_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", submitted_config_t, attrs);
 
 // -- submitting
 
@@ -137,9 +137,8 @@ static uint64_t pop_waiting(app_submitted_t *submitted)
 app__submitted_transfer_t *app__submitted_add(app_submitted_t *submitted, sim_time_t start_ps)
 {
     if (submitted->count % TRANSFERS_OF_BLOCK == 0) {
-        SIM_GROW(submitted->blocks, submitted->block_count, &submitted->block_capacity);
-        submitted->blocks[submitted->block_count++] =
-            sim_alloc_array(TRANSFERS_OF_BLOCK, sizeof(app__submitted_transfer_t));
+        SIM_APPEND(submitted->blocks, submitted->block_count, submitted->block_capacity,
+                   sim_alloc_array(TRANSFERS_OF_BLOCK, sizeof(app__submitted_transfer_t)));
     }
     const uint64_t number = submitted->count++;
     app__submitted_transfer_t *const made = app__submitted_transfer(submitted, number);
@@ -302,8 +301,7 @@ sim_time_t app_submitted_now_ps(const app_submitted_t *submitted)
 
 void app__submitted_put_completion(app_submitted_t *submitted, const app_submitted_completion_t *at)
 {
-    SIM_GROW(submitted->ended, submitted->ended_count, &submitted->ended_capacity);
-    submitted->ended[submitted->ended_count++] = *at;
+    SIM_APPEND(submitted->ended, submitted->ended_count, submitted->ended_capacity, *at);
 }
 
 void app__submitted_deliver(app__submitted_transfer_t *transfer, sim_time_t now_ps)
@@ -502,13 +500,8 @@ static void submitted_destroy(app_t *app)
         sim_free(submitted->interfaces[i].slots[0].channels);
         sim_free(submitted->interfaces[i].slots[1].channels);
     }
-    sim_free(submitted->interfaces);
-    sim_free(submitted->blocks);
-    sim_free(submitted->waiting);
-    sim_free(submitted->placed);
-    sim_free(submitted->ended);
-    sim_free(submitted->taken);
-    sim_free(submitted);
+    SIM_FREE_ALL(submitted->interfaces, submitted->blocks, submitted->waiting, submitted->placed,
+                 submitted->ended, submitted->taken, submitted);
 }
 
 // Returns a transfer's row. Its flow_id stands behind those of all applications: a session does not

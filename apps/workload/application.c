@@ -38,8 +38,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(workload_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", workload_config_t, attrs);
 
 // Returns the ranks to make of a file that does not say how many it has: `ranks`, or one for each
 // NIC. 0: the hosts are unknown, which placing the ranks reports.

@@ -183,8 +183,8 @@ static uint32_t take_granted(app__rank_t *rank, uint32_t source, uint32_t op)
 
 static void grant(app__rank_t *rank, uint32_t source, uint32_t op, uint32_t receive)
 {
-    SIM_GROW(rank->granted, rank->granted_count, &rank->granted_capacity);
-    rank->granted[rank->granted_count++] = (app__granted_t){source, op, receive};
+    SIM_APPEND(rank->granted, rank->granted_count, rank->granted_capacity,
+               (app__granted_t){source, op, receive});
     app__rank_answer(rank, source, op);
 }
 

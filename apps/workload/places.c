@@ -26,9 +26,7 @@ static void fini_places(places_t *places)
 {
     app__places_fini(&places->found);
     app__domains_destroy(places->domains);
-    sim_free(places->first);
-    sim_free(places->count);
-    sim_free(places->local);
+    SIM_FREE_ALL(places->first, places->count, places->local);
 }
 
 // Returns the number of interfaces of the host that begins at `at` in the list.

@@ -55,10 +55,8 @@ void app__workload_destroy(app_t *app)
              i++) {
             SIM_RING_FINI(&workload->ranks[r].cpus[i].queue);
         }
-        sim_free(workload->ranks[r].cpus);
-        sim_free(workload->ranks[r].granted);
-        sim_free(workload->ranks[r].moments);
-        sim_free(workload->ranks[r].match.unexpected);
+        SIM_FREE_ALL(workload->ranks[r].cpus, workload->ranks[r].granted,
+                     workload->ranks[r].moments, workload->ranks[r].match.unexpected);
     }
     app__rank_channels_free(workload);
     for (uint32_t i = 0; i < workload->port_count; i++) {

@@ -35,21 +35,14 @@ void app__schedule_destroy(app__schedule_t *schedule)
     for (size_t i = 0; i < schedule->note_count; i++) {
         sim_free(schedule->notes[i]);
     }
-    sim_free(schedule->groups);
-    sim_free(schedule->calls);
-    sim_free(schedule->kept);
-    sim_free(schedule->notes);
+    SIM_FREE_ALL(schedule->groups, schedule->calls, schedule->kept, schedule->notes);
     for (size_t i = 0; i < schedule->fact_count; i++) {
         sim_free(schedule->facts[i].text);
     }
     sim_free(schedule->facts);
     app__schedule_destroy(schedule->typical);
-    sim_free(schedule->typical_of);
-    sim_free(schedule->refusal);
-    sim_free(schedule->flaw);
-    sim_free(schedule->ranks);
-    sim_free(schedule->absent_rank);
-    sim_free(schedule);
+    SIM_FREE_ALL(schedule->typical_of, schedule->refusal, schedule->flaw, schedule->ranks,
+                 schedule->absent_rank, schedule);
 }
 
 uint32_t app__schedule_add(app__schedule_t *schedule, uint32_t rank, const app__op_t *op)
@@ -93,21 +86,18 @@ uint32_t app__schedule_call(app__schedule_t *schedule, const app__call_t *call)
 
 void *app__schedule_keep(app__schedule_t *schedule, void *block)
 {
-    SIM_GROW(schedule->kept, schedule->kept_count, &schedule->kept_capacity);
-    schedule->kept[schedule->kept_count++] = block;
+    SIM_APPEND(schedule->kept, schedule->kept_count, schedule->kept_capacity, block);
     return block;
 }
 
 void app__schedule_note(app__schedule_t *schedule, char *text)
 {
-    SIM_GROW(schedule->notes, schedule->note_count, &schedule->note_capacity);
-    schedule->notes[schedule->note_count++] = text;
+    SIM_APPEND(schedule->notes, schedule->note_count, schedule->note_capacity, text);
 }
 
 static void add_fact(app__schedule_t *schedule, const app__fact_t *fact)
 {
-    SIM_GROW(schedule->facts, schedule->fact_count, &schedule->fact_capacity);
-    schedule->facts[schedule->fact_count++] = *fact;
+    SIM_APPEND(schedule->facts, schedule->fact_count, schedule->fact_capacity, *fact);
 }
 
 void app__schedule_fact(app__schedule_t *schedule, const char *name, uint64_t number)
@@ -540,15 +530,8 @@ static void graph_init(graph_t *graph, const app__schedule_t *schedule)
 
 static void graph_fini(graph_t *graph)
 {
-    sim_free(graph->base);
-    sim_free(graph->receiver);
-    sim_free(graph->left);
-    sim_free(graph->depth);
-    sim_free(graph->taken);
-    sim_free(graph->reached);
-    sim_free(graph->other);
-    sim_free(graph->absent);
-    sim_free(graph->caller);
+    SIM_FREE_ALL(graph->base, graph->receiver, graph->left, graph->depth, graph->taken,
+                 graph->reached, graph->other, graph->absent, graph->caller);
 }
 
 // Fills the counts from those of the typical ranks.

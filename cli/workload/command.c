@@ -48,8 +48,7 @@ static const sim_attr_t rows[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t table = {"loggp", "simulation", sizeof(check_config_t), rows,
-                                       SIM_COUNT_OF(rows)};
+static const sim_attr_table_t table = SIM_ATTR_TABLE("loggp", "simulation", check_config_t, rows);
 
 static sim_err_t take_overrides(const cli_args_t *args, check_config_t *config,
                                 world_error_t *error)

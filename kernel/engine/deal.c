@@ -336,9 +336,5 @@ void sim__deal(sim_t *sim)
     deal_tiers(&table);
     seat_units(&table);
     deal_samplers(sim);
-    sim_free(table.cards);
-    sim_free(table.order);
-    sim_free(table.first);
-    sim_free(table.others);
-    sim_free(table.seated);
+    SIM_FREE_ALL(table.cards, table.order, table.first, table.others, table.seated);
 }

@@ -219,9 +219,7 @@ static bool colour_nodes(const sim_t *sim, uint8_t *colours)
             }
         }
     }
-    sim_free(first);
-    sim_free(others);
-    sim_free(queue);
+    SIM_FREE_ALL(first, others, queue);
     return even;
 }
 

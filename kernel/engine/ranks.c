@@ -140,9 +140,7 @@ void sim__ranks_free_away(sim_thread_t *thread)
     for (size_t i = 0; thread->away != NULL && i < thread->sim->ranks->other_count; i++) {
         sim_free(thread->away[i].bytes);
     }
-    sim_free(thread->away);
-    sim_free(thread->away_due);
-    sim_free(thread->inner);
+    SIM_FREE_ALL(thread->away, thread->away_due, thread->inner);
 }
 
 void sim__ranks_destroy(sim_t *sim)
@@ -154,11 +152,7 @@ void sim__ranks_destroy(sim_t *sim)
     for (size_t i = 0; i < ranks->other_count; i++) {
         sim_free(ranks->in[i].bytes);
     }
-    sim_free(ranks->entries);
-    sim_free(ranks->others);
-    sim_free(ranks->place_of);
-    sim_free(ranks->in);
-    sim_free(ranks);
+    SIM_FREE_ALL(ranks->entries, ranks->others, ranks->place_of, ranks->in, ranks);
 }
 
 // -- carrying

@@ -85,15 +85,8 @@ void sim__thread_destroy(sim_thread_t *thread)
         sim_free(thread->parcels[i][1].items);
     }
     sim__ranks_free_away(thread);
-    sim_free(thread->seats);
-    sim_free(thread->agenda);
-    sim_free(thread->watched);
-    sim_free(thread->batch);
-    sim_free(thread->stage);
-    sim_free(thread->histogram);
-    sim_free(thread->appointments.items);
-    sim_free(thread->samplers);
-    sim_free(thread);
+    SIM_FREE_ALL(thread->seats, thread->agenda, thread->watched, thread->batch, thread->stage,
+                 thread->histogram, thread->appointments.items, thread->samplers, thread);
 }
 
 // Destroys a node, then what the engine keeps for it: while it is destroyed the node may still
@@ -152,17 +145,8 @@ void sim_destroy(sim_t *sim)
     }
     sim__ranks_destroy(sim);
     sim__barrier_fini(&sim->barrier);
-    sim_free(sim->threads);
-    sim_free(sim->units);
-    sim_free(sim->channel_blocks);
-    sim_free(sim->channel_ends);
-    sim_free(sim->delays_ps);
-    sim_free(sim->nodes);
-    sim_free(sim->rank_of);
-    sim_free(sim->samplers);
-    sim_free(sim->streams);
-    sim_free(sim->observers);
-    sim_free(sim);
+    SIM_FREE_ALL(sim->threads, sim->units, sim->channel_blocks, sim->channel_ends, sim->delays_ps,
+                 sim->nodes, sim->rank_of, sim->samplers, sim->streams, sim->observers, sim);
 }
 
 static void init_node(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name,

@@ -33,10 +33,7 @@ void sim__list_destroy(sim_event_list_t *list)
         for (size_t i = 0; i < list->slab_count; i++) {
             sim_free(list->slabs[i]);
         }
-        sim_free(list->slabs);
-        sim_free(list->now);
-        sim_free(list->late);
-        sim_free(list);
+        SIM_FREE_ALL(list->slabs, list->now, list->late, list);
     }
 }
 

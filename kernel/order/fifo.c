@@ -29,9 +29,7 @@ void sim__fifo_destroy(sim_t *sim)
     for (size_t i = 0; i < fifo->wakes_capacity; i++) {
         sim_free(fifo->wakes[i].wakes);
     }
-    sim_free(fifo->wakes);
-    sim_free(fifo->keepers);
-    sim_free(fifo->kept);
+    SIM_FREE_ALL(fifo->wakes, fifo->keepers, fifo->kept);
     sim_free((void *)fifo->kept_at);
     sim_free((void *)fifo->parents);
     sim_free(fifo->live);

@@ -243,11 +243,7 @@ char *sim__format_profiles(const sim_profiles_t *profiles)
         char *const probability = sim__format_ratio(row->probability);
         char *const longer =
             sim_format("%s%s%s %s %s %s", text, i == 0 ? "" : ", ", rate, low, high, probability);
-        sim_free(rate);
-        sim_free(low);
-        sim_free(high);
-        sim_free(probability);
-        sim_free(text);
+        SIM_FREE_ALL(rate, low, high, probability, text);
         text = longer;
     }
     char *const whole = sim_format("%s]", text);

@@ -58,8 +58,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t net_scale_up_attrs = {
-    "scale-up", "simulation", sizeof(net_scale_up_config_t), attrs, SIM_COUNT_OF(attrs)};
+const sim_attr_table_t net_scale_up_attrs =
+    SIM_ATTR_TABLE("scale-up", "simulation", net_scale_up_config_t, attrs);
 
 static const protocol_t *protocol_of(const net_scale_up_config_t *config)
 {

@@ -113,8 +113,8 @@ static const sim_attr_t rows[] = {
     ATTR(RATE, "nic.table.min-rate", min_rate_bps, "100Mbps", "1Mbps", "100Gbps", "lowest rate of a queue pair"),
 };
 // clang-format on
-static const sim_attr_table_t attrs = {"nic.table", "node", sizeof(nic_cc_table_config_t), rows,
-                                       SIM_COUNT_OF(rows)};
+static const sim_attr_table_t attrs =
+    SIM_ATTR_TABLE("nic.table", "node", nic_cc_table_config_t, rows);
 
 const nic_cc_ops_t nic_cc_table = {
     .name = "table",

@@ -30,12 +30,10 @@ static const sim_attr_t plus_attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t plain_table = {"topology.dragonfly", "simulation",
-                                             sizeof(topo_dragonfly_config_t), plain_attrs,
-                                             SIM_COUNT_OF(plain_attrs)};
-static const sim_attr_table_t plus_table = {"topology.dragonfly-plus", "simulation",
-                                            sizeof(topo_dragonfly_config_t), plus_attrs,
-                                            SIM_COUNT_OF(plus_attrs)};
+static const sim_attr_table_t plain_table =
+    SIM_ATTR_TABLE("topology.dragonfly", "simulation", topo_dragonfly_config_t, plain_attrs);
+static const sim_attr_table_t plus_table =
+    SIM_ATTR_TABLE("topology.dragonfly-plus", "simulation", topo_dragonfly_config_t, plus_attrs);
 
 // The numbers that a config leads to.
 typedef struct shape {

@@ -22,12 +22,10 @@
 
 static const sim_attr_t torus_attrs[] = {SHARED_ATTRS("topology.torus", "4", "4", "1")};
 static const sim_attr_t hyperx_attrs[] = {SHARED_ATTRS("topology.hyperx", "4", "4", "1")};
-static const sim_attr_table_t torus_table = {"topology.torus", "simulation",
-                                             sizeof(topo_grid_config_t), torus_attrs,
-                                             SIM_COUNT_OF(torus_attrs)};
-static const sim_attr_table_t hyperx_table = {"topology.hyperx", "simulation",
-                                              sizeof(topo_grid_config_t), hyperx_attrs,
-                                              SIM_COUNT_OF(hyperx_attrs)};
+static const sim_attr_table_t torus_table =
+    SIM_ATTR_TABLE("topology.torus", "simulation", topo_grid_config_t, torus_attrs);
+static const sim_attr_table_t hyperx_table =
+    SIM_ATTR_TABLE("topology.hyperx", "simulation", topo_grid_config_t, hyperx_attrs);
 
 // Returns the pairs of neighbours in a row of n switches.
 static uint64_t pairs_in(uint64_t n, bool full)

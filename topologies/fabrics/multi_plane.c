@@ -24,8 +24,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_multi_plane_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "simulation", topo_multi_plane_config_t, attrs);
 
 static topo__racks_t racks_of(const topo_multi_plane_config_t *config)
 {

@@ -33,12 +33,10 @@ static const sim_attr_t dual_attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t optimised_table = {"topology.rail-optimised", "simulation",
-                                                 sizeof(topo_rails_config_t), optimised_attrs,
-                                                 SIM_COUNT_OF(optimised_attrs)};
-static const sim_attr_table_t dual_table = {"topology.dual-tor", "simulation",
-                                            sizeof(topo_rails_config_t), dual_attrs,
-                                            SIM_COUNT_OF(dual_attrs)};
+static const sim_attr_table_t optimised_table =
+    SIM_ATTR_TABLE("topology.rail-optimised", "simulation", topo_rails_config_t, optimised_attrs);
+static const sim_attr_table_t dual_table =
+    SIM_ATTR_TABLE("topology.dual-tor", "simulation", topo_rails_config_t, dual_attrs);
 
 static topo__racks_t racks_of(const topo_rails_config_t *config, uint64_t sides)
 {

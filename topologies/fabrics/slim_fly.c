@@ -21,8 +21,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "simulation", sizeof(topo_slim_fly_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "simulation", topo_slim_fly_config_t, attrs);
 
 // Returns the prime that q is a power of; 0: there is none.
 static uint32_t prime_of(uint64_t q)

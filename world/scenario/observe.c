@@ -22,8 +22,7 @@ static const sim_attr_t observe_attrs[] = {
     ATTR(TIME, "observe.every", every_ps, "10us", "1ns", "10000s", "time between two samples of the series"),
     ATTR(ENUM, "observe.on", on, "time", "time|change", "time: one row at every sample; change: one row at 'start' and one at every time at which the value has changed"),
 };
-const sim_attr_table_t world_observe_config_attrs = {
-    "observe", "series", sizeof(world_observe_config_t), observe_attrs, SIM_COUNT_OF(observe_attrs)};
+const sim_attr_table_t world_observe_config_attrs = SIM_ATTR_TABLE("observe", "series", world_observe_config_t, observe_attrs);
 
 #undef ATTR
 #define ATTR(...) SIM_ATTR_ROW(world_capture_config_t, __VA_ARGS__)
@@ -43,9 +42,7 @@ static const sim_attr_t capture_attrs[] = {
     ATTR(COUNT, "captures.at-most", at_most, "100", "1", "1000000000", "number of moments of 'around' that count; later ones keep no frames"),
     ATTR(BYTES, "captures.ring", ring_bytes, "0", "0", "1TB", "size up to which the file of captures.fabric holds the last frames of the run; 0: it holds the first ones, up to captures.bytes-max"),
 };
-const sim_attr_table_t world_capture_config_attrs = {
-    "captures", "capture", sizeof(world_capture_config_t), capture_attrs,
-    SIM_COUNT_OF(capture_attrs)};
+const sim_attr_table_t world_capture_config_attrs = SIM_ATTR_TABLE("captures", "capture", world_capture_config_t, capture_attrs);
 // clang-format on
 
 #define SERIES_EXPECTED                                              \

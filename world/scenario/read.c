@@ -33,8 +33,7 @@ static const sim_attr_t run_attrs[] = {
     ATTR(TIME, "time-max", time_max_ps, "36000s", "1s", NULL, "time that the run may take by the estimate of its transfers' packets; a longer run is refused before it begins; auto: no limit", .auto_ok = true),
     ATTR(STRING, "folder", folder, "", "folder from which file names in the scenario start, or several with ':' between them, which are searched in this order; empty: the folder of the scenario"),
 };
-const sim_attr_table_t world_run_config_attrs = {
-    "", "simulation", sizeof(world_run_config_t), run_attrs, SIM_COUNT_OF(run_attrs)};
+const sim_attr_table_t world_run_config_attrs = SIM_ATTR_TABLE("", "simulation", world_run_config_t, run_attrs);
 
 #undef ATTR
 #define ATTR(...) SIM_ATTR_ROW(world_fast_forward_config_t, __VA_ARGS__)
@@ -43,9 +42,7 @@ static const sim_attr_t fast_forward_attrs[] = {
     ATTR(BOOL, "fast-forward.memo", memo, "true", "whether mode: exact remembers collectives and repeats them from memory"),
     ATTR(RATIO, "fast-forward.audit", audit, "1/100", "0", "1", "share of the repetitions from memory that are simulated all the same; a difference aborts the run"),
 };
-const sim_attr_table_t world_fast_forward_config_attrs = {
-    "fast-forward", "simulation", sizeof(world_fast_forward_config_t), fast_forward_attrs,
-    SIM_COUNT_OF(fast_forward_attrs)};
+const sim_attr_table_t world_fast_forward_config_attrs = SIM_ATTR_TABLE("fast-forward", "simulation", world_fast_forward_config_t, fast_forward_attrs);
 
 #undef ATTR
 #define ATTR(...) SIM_ATTR_ROW(world_outputs_config_t, __VA_ARGS__)
@@ -59,9 +56,7 @@ static const sim_attr_t outputs_attrs[] = {
     ATTR(COUNT, "outputs.hottest-ports", hottest_ports, "10", "1", "1000", "number of ports that summary.json lists in hottest_ports and in pfc.roots"),
     ATTR(TIME, "outputs.rates-until", rates_until_ps, "auto", "0s", NULL, "end of the time over which goodput and utilisation are reported, beginning at the first start of a transfer; auto: the last start if 16 or more follow one another, else the end of the run", .auto_ok = true),
 };
-const sim_attr_table_t world_outputs_config_attrs = {
-    "outputs", "simulation", sizeof(world_outputs_config_t), outputs_attrs,
-    SIM_COUNT_OF(outputs_attrs)};
+const sim_attr_table_t world_outputs_config_attrs = SIM_ATTR_TABLE("outputs", "simulation", world_outputs_config_t, outputs_attrs);
 // clang-format on
 
 // -- sections

@@ -20,8 +20,7 @@ static const sim_attr_t down_attrs[] = {
     ATTR(TIME, "links.down.at", at_ps, "0s", "0s", NULL, "simulated time at which the link goes down"),
     ATTR(TIME, "links.down.until", until_ps, "never", NULL, NULL, "simulated time at which the link comes up again"),
 };
-const sim_attr_table_t world_down_config_attrs = {
-    "links.down", "link", sizeof(world_down_config_t), down_attrs, SIM_COUNT_OF(down_attrs)};
+const sim_attr_table_t world_down_config_attrs = SIM_ATTR_TABLE("links.down", "link", world_down_config_t, down_attrs);
 // clang-format on
 
 // -- graph

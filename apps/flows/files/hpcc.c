@@ -207,8 +207,7 @@ static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
     row.destination = (uint32_t)destination;
     row.priority = (uint8_t)priority;
     row.destination_port = (uint16_t)port;
-    SIM_GROW(reader->file->rows, reader->file->count, &reader->file->capacity);
-    reader->file->rows[reader->file->count++] = row;
+    SIM_APPEND(reader->file->rows, reader->file->count, reader->file->capacity, row);
     return SIM_OK;
 }
 

@@ -226,8 +226,7 @@ static sim_err_t take_connection(app__flow_reader_t *reader, matrix_t *matrix,
                               "BYTES'");
     }
     if (error == SIM_OK) {
-        SIM_GROW(reader->file->rows, reader->file->count, &reader->file->capacity);
-        reader->file->rows[reader->file->count++] = row;
+        SIM_APPEND(reader->file->rows, reader->file->count, reader->file->capacity, row);
     }
     return error;
 }

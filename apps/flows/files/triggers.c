@@ -29,8 +29,8 @@ sim_err_t app__trigger_refer(app__flow_reader_t *reader, app__trigger_use_t use)
     app__trigger_reference_t reference = {.row = reader->file->count, .use = use};
     const sim_err_t error = need_id(reader, &reference.id, &reference.word);
     if (error == SIM_OK) {
-        SIM_GROW(reader->references, reader->reference_count, &reader->reference_capacity);
-        reader->references[reader->reference_count++] = reference;
+        SIM_APPEND(reader->references, reader->reference_count, reader->reference_capacity,
+                   reference);
     }
     return error;
 }
@@ -85,8 +85,7 @@ sim_err_t app__trigger_read(app__flow_reader_t *reader, const sim_word_t *begin)
     trigger.count = barrier ? trigger.count : 1;
     if (error == SIM_OK) {
         app_flow_file_t *const file = reader->file;
-        SIM_GROW(file->triggers, file->trigger_count, &file->trigger_capacity);
-        file->triggers[file->trigger_count++] = trigger;
+        SIM_APPEND(file->triggers, file->trigger_count, file->trigger_capacity, trigger);
     }
     return error;
 }

@@ -182,11 +182,7 @@ app_mica_image_t *app_mica_populate(const app_mica_config_t *config, uint32_t ke
 void app_mica_image_destroy(app_mica_image_t *image)
 {
     if (image != NULL) {
-        sim_free(image->first);
-        sim_free(image->keys);
-        sim_free(image->tags);
-        sim_free(image->offsets);
-        sim_free(image);
+        SIM_FREE_ALL(image->first, image->keys, image->tags, image->offsets, image);
     }
 }
 

@@ -90,9 +90,7 @@ static void batch_destroy(app__mc_batch_t *batch)
             app__mc_task_free(batch->tasks[i]);
         }
     }
-    sim_free(batch->tasks);
-    sim_free(batch->audit);
-    sim_free(batch);
+    SIM_FREE_ALL(batch->tasks, batch->audit, batch);
 }
 
 int app_mooncake_free_batch_id(app_mooncake_t *engine, app_mooncake_batch_id_t batch_id)

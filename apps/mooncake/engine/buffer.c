@@ -160,10 +160,7 @@ static void drop_buffer(app_mooncake_t *engine, size_t index)
     for (uint32_t c = 0; c < engine->context_count; c++) {
         nic_mr_deregister(buffer->regions[c]);
     }
-    sim_free(buffer->location);
-    sim_free(buffer->regions);
-    sim_free(buffer->contexts);
-    sim_free(buffer->near);
+    SIM_FREE_ALL(buffer->location, buffer->regions, buffer->contexts, buffer->near);
     memmove(buffer, buffer + 1, (engine->buffer_count - index - 1) * sizeof(*buffer));
     engine->buffer_count--;
 }
@@ -194,10 +191,8 @@ void app__mc_buffers_drop(app_mooncake_t *engine)
 void app__mc_buffers_fini(app_mooncake_t *engine)
 {
     for (size_t i = 0; i < engine->buffer_count; i++) {
-        sim_free(engine->buffers[i].location);
-        sim_free(engine->buffers[i].regions);
-        sim_free(engine->buffers[i].contexts);
-        sim_free(engine->buffers[i].near);
+        SIM_FREE_ALL(engine->buffers[i].location, engine->buffers[i].regions,
+                     engine->buffers[i].contexts, engine->buffers[i].near);
     }
     sim_free(engine->buffers);
 }

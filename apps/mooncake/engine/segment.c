@@ -196,8 +196,7 @@ app__mc_segment_t *app__mc_segment_add(app_mooncake_t *engine, const char *name)
     segment->engine = engine;
     segment->id = (app_mooncake_segment_id_t)engine->segment_count;
     segment->name = sim_strdup(name);
-    SIM_GROW(engine->segments, engine->segment_count, &engine->segment_capacity);
-    engine->segments[engine->segment_count++] = segment;
+    SIM_APPEND(engine->segments, engine->segment_count, engine->segment_capacity, segment);
     return segment;
 }
 
@@ -330,9 +329,7 @@ void app__mc_segments_fini(app_mooncake_t *engine)
         app__mc_segment_t *const segment = engine->segments[i];
         app_mooncake_segment_desc_destroy(segment->desc);
         app__mc_forget_waiters(segment->waiters);
-        sim_free(segment->name);
-        sim_free(segment->rails);
-        sim_free(segment);
+        SIM_FREE_ALL(segment->name, segment->rails, segment);
     }
     app__mc_forget_waiters(engine->put_waiters);
     app__mc_forget_waiters(engine->again_waiters);

@@ -127,9 +127,7 @@ void app__mooncake_matrix_copy(app_mooncake_matrix_t *to, const app_mooncake_mat
 
 void app__mooncake_buffer_fini(app_mooncake_buffer_t *buffer)
 {
-    sim_free(buffer->name);
-    sim_free(buffer->rkeys);
-    sim_free(buffer->lkeys);
+    SIM_FREE_ALL(buffer->name, buffer->rkeys, buffer->lkeys);
 }
 
 void app_mooncake_segment_desc_destroy(app_mooncake_segment_desc_t *desc)
@@ -145,18 +143,12 @@ void app_mooncake_segment_desc_destroy(app_mooncake_segment_desc_t *desc)
         app__mooncake_buffer_fini(&desc->buffers[i]);
     }
     app_mooncake_matrix_fini(&desc->matrix);
-    sim_free(desc->name);
-    sim_free(desc->server);
-    sim_free(desc->devices);
-    sim_free(desc->buffers);
-    sim_free(desc);
+    SIM_FREE_ALL(desc->name, desc->server, desc->devices, desc->buffers, desc);
 }
 
 void app_mooncake_handshake_desc_fini(app_mooncake_handshake_desc_t *desc)
 {
-    sim_free(desc->local_nic_path);
-    sim_free(desc->peer_nic_path);
-    sim_free(desc->qp_nums);
+    SIM_FREE_ALL(desc->local_nic_path, desc->peer_nic_path, desc->qp_nums);
     *desc = (app_mooncake_handshake_desc_t){.mtu = 0};
 }
 

@@ -14,8 +14,7 @@ static app__mc_slice_t *slice_new(app_mooncake_t *engine)
 {
     if (engine->free_slices == NULL) {
         app__mc_slice_t *const slab = sim_alloc_array(SLAB_SLICES, sizeof(*slab));
-        SIM_GROW(engine->slabs, engine->slab_count, &engine->slab_capacity);
-        engine->slabs[engine->slab_count++] = slab;
+        SIM_APPEND(engine->slabs, engine->slab_count, engine->slab_capacity, slab);
         for (uint32_t i = SLAB_SLICES; i-- > 0;) {
             slab[i].next = engine->free_slices;
             engine->free_slices = &slab[i];

@@ -40,8 +40,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t app__mc_bench_attrs = {PREFIX, "application", sizeof(app__mc_bench_config_t),
-                                              attrs, SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app__mc_bench_attrs =
+    SIM_ATTR_TABLE(PREFIX, "application", app__mc_bench_config_t, attrs);
 
 // -- failures of the first target
 
@@ -344,10 +344,6 @@ void app__mc_bench_destroy(app_t *app)
     app__mc_bench_t *const bench = (app__mc_bench_t *)(void *)app;
     app_mooncake_cluster_destroy(bench->cluster);
     sim_sample_set_fini(&bench->batches_ps);
-    sim_free(bench->targets);
-    sim_free(bench->threads);
-    sim_free(bench->requests);
-    sim_free(bench->statuses);
-    sim_free(bench->moments);
-    sim_free(bench);
+    SIM_FREE_ALL(bench->targets, bench->threads, bench->requests, bench->statuses, bench->moments,
+                 bench);
 }

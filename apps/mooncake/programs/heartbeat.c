@@ -214,9 +214,7 @@ void app__mc_watch_init(app__mc_replay_t *replay)
 
 void app__mc_watch_fini(app__mc_replay_t *replay)
 {
-    sim_free(replay->placings);
-    sim_free(replay->outcomes);
-    sim_free(replay->watched);
+    SIM_FREE_ALL(replay->placings, replay->outcomes, replay->watched);
 }
 
 // -- reports of nodes
@@ -234,8 +232,8 @@ static void acknowledged(int32_t status, const char *body, size_t size, void *ct
     const told_t *const told = ctx;
     app__mc_notifier_t *const notifier = told->notifier;
     if (status != SIM_OK) {
-        SIM_GROW(notifier->untold, notifier->untold_count, &notifier->untold_capacity);
-        notifier->untold[notifier->untold_count++] = told->placement << 1 | told->served;
+        SIM_APPEND(notifier->untold, notifier->untold_count, notifier->untold_capacity,
+                   told->placement << 1 | told->served);
     }
 }
 

@@ -52,12 +52,8 @@ app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy, uint64_t ca
 void app__mooncake_prefix_destroy(app__mooncake_prefix_t *prefix)
 {
     if (prefix != NULL) {
-        sim_free(prefix->free_slots);
-        sim_free(prefix->holds);
-        sim_free(prefix->blocks);
-        sim_free(prefix->heap);
-        sim_free(prefix->table);
-        sim_free(prefix);
+        SIM_FREE_ALL(prefix->free_slots, prefix->holds, prefix->blocks, prefix->heap, prefix->table,
+                     prefix);
     }
 }
 
@@ -284,8 +280,7 @@ static void lose(app__mooncake_prefix_t *prefix, size_t at)
         sift_up(prefix, at);
         sift_down(prefix, prefix->blocks[moved].heap);
     }
-    SIM_GROW(prefix->free_slots, prefix->free_count, &prefix->free_capacity);
-    prefix->free_slots[prefix->free_count++] = slot;
+    SIM_APPEND(prefix->free_slots, prefix->free_count, prefix->free_capacity, slot);
 }
 
 uint64_t app__mooncake_prefix_drop(app__mooncake_prefix_t *prefix, uint32_t place)

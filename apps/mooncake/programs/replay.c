@@ -52,8 +52,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t app__mc_replay_attrs = {
-    PREFIX, "application", sizeof(app__mc_replay_config_t), attrs, SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app__mc_replay_attrs =
+    SIM_ATTR_TABLE(PREFIX, "application", app__mc_replay_config_t, attrs);
 
 // -- creation
 
@@ -329,18 +329,9 @@ static void replay_destroy(app_t *app)
     app__mooncake_trace_fini(&replay->trace);
     app__mc_courses_fini(replay);
     app__mc_watch_fini(replay);
-    sim_free(replay->stores);
-    sim_free(replay->stage_at);
-    sim_free(replay->prefills);
-    sim_free(replay->decodes);
-    sim_free(replay->prefill_until_ps);
-    sim_free(replay->decode_until_ps);
-    sim_free(replay->send_until_ps);
-    sim_free(replay->sent_ps);
-    sim_free(replay->received_ps);
-    sim_free(replay->slots);
-    sim_free(replay->sources);
-    sim_free(replay);
+    SIM_FREE_ALL(replay->stores, replay->stage_at, replay->prefills, replay->decodes,
+                 replay->prefill_until_ps, replay->decode_until_ps, replay->send_until_ps,
+                 replay->sent_ps, replay->received_ps, replay->slots, replay->sources, replay);
 }
 
 static sim_err_t replay_create(const app_context_t *context, const void *config_void, app_t **app,

@@ -51,10 +51,7 @@ const sim_report_row_t app__mc_trace_rows[APP__MC_REPORT_ROWS] = {ROWS(true)};
 void app__mc_report_fini(void *report_void)
 {
     app__mc_report_t *const report = report_void;
-    sim_free(report->shares);
-    sim_free(report->moments);
-    sim_free(report->ttft.points);
-    sim_free(report->transfer.points);
+    SIM_FREE_ALL(report->shares, report->moments, report->ttft.points, report->transfer.points);
     for (size_t i = 0; i < report->part_count; i++) {
         sim_free(report->parts[i].part);
     }

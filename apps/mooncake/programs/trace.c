@@ -279,8 +279,7 @@ static sim_err_t take_ids(reader_t *reader, app__mooncake_prompt_t *prompt)
         if (error != SIM_OK) {
             return error;
         }
-        SIM_GROW(trace->ids, trace->id_count, &trace->id_capacity);
-        trace->ids[trace->id_count++] = id;
+        SIM_APPEND(trace->ids, trace->id_count, trace->id_capacity, id);
     } while (take(reader, ','));
     prompt->id_count = trace->id_count - prompt->first_id;
     return take(reader, ']') ? SIM_OK : wrong(reader, reader->at, "expected ',' or ']'");
@@ -435,8 +434,7 @@ static sim_err_t take_subs(reader_t *reader)
         const sim_time_t own_ps = sub.prompt.delay_ps;
         sub.prompt.delay_ps = tool_ps;
         tool_ps = own_ps;
-        SIM_GROW(reader->subs, reader->sub_count, &reader->sub_capacity);
-        reader->subs[reader->sub_count++] = sub.prompt;
+        SIM_APPEND(reader->subs, reader->sub_count, reader->sub_capacity, sub.prompt);
     } while (take(reader, ','));
     reader->depth--;
     return take(reader, ']') ? SIM_OK : wrong(reader, reader->at, "expected ',' or ']'");
@@ -528,8 +526,7 @@ static void keep_order(app__mooncake_trace_t *trace, app__mooncake_prompt_t *pro
 static void add_prompt(app__mooncake_trace_t *trace, app__mooncake_prompt_t *prompt)
 {
     keep_order(trace, prompt);
-    SIM_GROW(trace->prompts, trace->count, &trace->capacity);
-    trace->prompts[trace->count++] = *prompt;
+    SIM_APPEND(trace->prompts, trace->count, trace->capacity, *prompt);
 }
 
 // Adds the prompts of a line.

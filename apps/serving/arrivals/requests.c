@@ -394,8 +394,7 @@ static void make_lengths(maker_t *maker)
 static void add_block(maker_t *maker, uint64_t hash)
 {
     app__requests_t *const requests = maker->requests;
-    SIM_GROW(requests->blocks, requests->block_total, &maker->block_capacity);
-    requests->blocks[requests->block_total++] = hash;
+    SIM_APPEND(requests->blocks, requests->block_total, maker->block_capacity, hash);
 }
 
 // Returns how many blocks a request has: of a trace at most those that its tokens fill.

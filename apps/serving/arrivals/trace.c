@@ -434,8 +434,7 @@ static sim_err_t read_rows(reader_t *reader)
             return error;
         }
         reader->late += reader->count > 0 && row.ps < reader->rows[reader->count - 1].ps;
-        SIM_GROW(reader->rows, reader->count, &reader->capacity);
-        reader->rows[reader->count++] = row;
+        SIM_APPEND(reader->rows, reader->count, reader->capacity, row);
     }
     if (reader->count == 0) {
         return sim_fail_in(

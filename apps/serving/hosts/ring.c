@@ -55,11 +55,7 @@ void app__serving_ring_fini(app__serving_t *serving)
 {
     for (uint32_t i = 0; i < 2 && serving->rings != NULL; i++) {
         app__layout_t *const layout = &serving->rings[i].layout;
-        sim_free(layout->node);
-        sim_free(layout->local);
-        sim_free(layout->rail);
-        sim_free(layout->order);
-        sim_free(layout->node_first);
+        SIM_FREE_ALL(layout->node, layout->local, layout->rail, layout->order, layout->node_first);
     }
     sim_free(serving->rings);
 }

@@ -93,8 +93,7 @@ static sim_err_t read_row(reader_t *reader)
     if (reader->count == ROWS_MAX) {
         return wrong(reader, &row.begin, "expected at most 100000 lines");
     }
-    SIM_GROW(reader->rows, reader->count, &reader->capacity);
-    reader->rows[reader->count++] = row;
+    SIM_APPEND(reader->rows, reader->count, reader->capacity, row);
     return SIM_OK;
 }
 
@@ -189,9 +188,7 @@ sim_err_t app__step_times_read(const char *name, const char *text, size_t size,
 
 void app__step_times_fini(app__step_times_t *times)
 {
-    sim_free(times->tokens);
-    sim_free(times->contexts);
-    sim_free(times->us);
+    SIM_FREE_ALL(times->tokens, times->contexts, times->us);
     *times = (app__step_times_t){NULL, 0, NULL, 0, NULL};
 }
 

@@ -339,7 +339,5 @@ void app__serving_channels_destroy(app__serving_channels_t *channels)
         }
         sim_free(channels->cards[c].pairs);
     }
-    sim_free(channels->cards);
-    sim_free(channels->regions);
-    sim_free(channels);
+    SIM_FREE_ALL(channels->cards, channels->regions, channels);
 }

@@ -36,8 +36,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(collective_config_t),
-                                            attrs, SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", collective_config_t, attrs);
 
 // Makes each rank call the collective again and again, and compute between calls.
 static void add_calls(const collective_config_t *config, app__schedule_t *schedule,

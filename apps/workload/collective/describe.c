@@ -207,9 +207,7 @@ static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, 
         const sim_time_t took_ps = (sim_time_t)(port_bytes[p] * 8 / bps * SIM_PS_PER_S);
         amounts->nic_ps = SIM_MAX(took_ps, amounts->nic_ps);
     }
-    sim_free(each);
-    sim_free(port_bytes);
-    sim_free(calls);
+    SIM_FREE_ALL(each, port_bytes, calls);
 }
 
 // Counts the sends of a rank that stay in its node.

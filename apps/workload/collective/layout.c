@@ -67,10 +67,7 @@ static void find_hosts(app__collectives_t *all)
         all->ranks[r].node = number[r];
         all->ranks[r].rail = place[r];
     }
-    sim_free(nodes);
-    sim_free(hosts);
-    sim_free(number);
-    sim_free(place);
+    SIM_FREE_ALL(nodes, hosts, number, place);
 }
 
 // -- groups

@@ -143,9 +143,7 @@ void app__member_channels_fini(app__member_t *member)
             SIM_LIST_FIRST(&member->channels, app__member_channel_t, link);
         sim_list_remove(&member->channels, &channel->link);
         app__comings_free(&channel->comings);
-        sim_free(channel->slots);
-        sim_free(channel->messages);
-        sim_free(channel);
+        SIM_FREE_ALL(channel->slots, channel->messages, channel);
     }
     sim_map_fini(&member->channel_of);
 }

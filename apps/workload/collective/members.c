@@ -348,9 +348,7 @@ static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
 static void free_run(app__coll_run_t *run)
 {
     if (run != NULL) {
-        sim_free(run->blocks);
-        sim_free(run->timers);
-        sim_free(run);
+        SIM_FREE_ALL(run->blocks, run->timers, run);
     }
 }
 
@@ -391,8 +389,8 @@ static void settle(app__member_t *member)
 void app__coll_wake(app__member_t *member, uint32_t block)
 {
     app__coll_host_t *const host = member->all->ranks[member->rank->number].host;
-    SIM_GROW(host->work, host->work_count, &host->work_capacity);
-    host->work[host->work_count++] = (app__coll_work_t){member, block};
+    SIM_APPEND(host->work, host->work_count, host->work_capacity,
+               (app__coll_work_t){member, block});
 }
 
 void app__coll_work_all(app__coll_host_t *host)
@@ -458,8 +456,7 @@ static void make_members(app__collectives_t *all)
                 sim_alloc_array((size_t)member->rank->port_count + 1, sizeof(*member->position));
             app__queue_init(&member->calls);
             size_t capacity = rank->member_count; // grows by one: there are few
-            SIM_GROW(rank->members, rank->member_count, &capacity);
-            rank->members[rank->member_count++] = member;
+            SIM_APPEND(rank->members, rank->member_count, capacity, member);
         }
     }
 }
@@ -629,12 +626,8 @@ void app__collectives_destroy(app__collectives_t *all)
             free_run(group->members[i].run);
             sim_free(group->members[i].position);
         }
-        sim_free(group->members);
-        sim_free(group->layout.node);
-        sim_free(group->layout.local);
-        sim_free(group->layout.rail);
-        sim_free(group->layout.order);
-        sim_free(group->layout.node_first);
+        SIM_FREE_ALL(group->members, group->layout.node, group->layout.local, group->layout.rail,
+                     group->layout.order, group->layout.node_first);
     }
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         sim_free(all->ranks[r].members);
@@ -645,10 +638,5 @@ void app__collectives_destroy(app__collectives_t *all)
         sim_free(all->hosts[h].work);
     }
     app__msccl_fini(&all->file);
-    sim_free(all->hosts);
-    sim_free(all->ranks);
-    sim_free(all->groups);
-    sim_free(all->plans);
-    sim_free(all->plan_of);
-    sim_free(all);
+    SIM_FREE_ALL(all->hosts, all->ranks, all->groups, all->plans, all->plan_of, all);
 }

@@ -29,8 +29,8 @@ static void add_wait(maker_t *maker, uint32_t after, uint32_t before)
 {
     app__aicb_program_t *const program = maker->program;
     if (before != NO_OP) {
-        SIM_GROW(program->list, program->list_count, &program->list_capacity);
-        program->list[program->list_count++] = (app__dependency_t){after, before, false};
+        SIM_APPEND(program->list, program->list_count, program->list_capacity,
+                   (app__dependency_t){after, before, false});
     }
 }
 
@@ -551,8 +551,6 @@ void app__aicb_program_fini(app__aicb_program_t *program)
     for (size_t i = 0; i < program->call_count; i++) {
         sim_free(program->calls[i].name);
     }
-    sim_free(program->ops);
-    sim_free(program->list);
-    sim_free(program->calls);
+    SIM_FREE_ALL(program->ops, program->list, program->calls);
     *program = (app__aicb_program_t){.op_count = 0};
 }

@@ -83,11 +83,7 @@ static void walk_all(walk_t *walk, const app__chakra_trace_t *trace)
 
 static void walk_fini(walk_t *walk)
 {
-    sim_free(walk->left);
-    sim_free(walk->depth);
-    sim_free(walk->first);
-    sim_free(walk->next);
-    sim_free(walk->ready);
+    SIM_FREE_ALL(walk->left, walk->depth, walk->first, walk->next, walk->ready);
 }
 
 static int name_length(const app__chakra_node_t *node)

@@ -104,8 +104,7 @@ static sim_err_t read_deps(reader_t *reader, uint32_t object, app__chakra_node_t
         if (error != SIM_OK) {
             return error;
         }
-        SIM_GROW(trace->deps, trace->dep_count, &trace->dep_capacity);
-        trace->deps[trace->dep_count++] = (uint64_t)id;
+        SIM_APPEND(trace->deps, trace->dep_count, trace->dep_capacity, (uint64_t)id);
         node->dep_count++;
         at = reader->json.values[at].next;
     }
@@ -226,8 +225,7 @@ static sim_err_t read_node(reader_t *reader, uint32_t object)
                                "a trace of at most 16777216 nodes", reader->message);
     }
     if (error == SIM_OK) {
-        SIM_GROW(trace->nodes, trace->node_count, &trace->node_capacity);
-        trace->nodes[trace->node_count++] = node;
+        SIM_APPEND(trace->nodes, trace->node_count, trace->node_capacity, node);
     }
     return error;
 }

@@ -177,8 +177,7 @@ static bool read_attr(input_t in, app__chakra_node_t *node)
 
 static void add_dep(app__chakra_trace_t *trace, app__chakra_node_t *node, uint64_t id)
 {
-    SIM_GROW(trace->deps, trace->dep_count, &trace->dep_capacity);
-    trace->deps[trace->dep_count++] = id;
+    SIM_APPEND(trace->deps, trace->dep_count, trace->dep_capacity, id);
     node->dep_count++;
 }
 
@@ -245,8 +244,7 @@ static bool read_node(app__chakra_trace_t *trace, input_t in)
             return false;
         }
     }
-    SIM_GROW(trace->nodes, trace->node_count, &trace->node_capacity);
-    trace->nodes[trace->node_count++] = node;
+    SIM_APPEND(trace->nodes, trace->node_count, trace->node_capacity, node);
     return true;
 }
 
@@ -350,10 +348,7 @@ sim_err_t app__chakra_read(const char *file, const char *bytes, size_t size_byte
 
 void app__chakra_fini(app__chakra_trace_t *trace)
 {
-    sim_free(trace->name);
-    sim_free(trace->bytes);
-    sim_free(trace->nodes);
-    sim_free(trace->deps);
+    SIM_FREE_ALL(trace->name, trace->bytes, trace->nodes, trace->deps);
     *trace = (app__chakra_trace_t){.file = NULL};
 }
 

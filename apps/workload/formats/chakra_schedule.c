@@ -367,8 +367,8 @@ static sim_err_t take_collective(job_t *job, uint32_t rank, const app__chakra_no
     }
     group->last = index;
     if (number == group->call_count) {
-        SIM_GROW(group->calls, group->call_count, &group->call_capacity);
-        group->calls[group->call_count++] = app__schedule_call(job->schedule, &call);
+        SIM_APPEND(group->calls, group->call_count, group->call_capacity,
+                   app__schedule_call(job->schedule, &call));
     }
     *op = (app__op_t){.type = APP__OP_COLL, .peer = group->calls[number]};
     app__call_t *const made = &job->schedule->calls[op->peer];
@@ -483,9 +483,7 @@ static sim_err_t add_rank(job_t *job, uint32_t rank)
     if (error == SIM_OK) {
         app__schedule_order(job->schedule, rank, order.list, order.count);
     }
-    sim_free(sorted);
-    sim_free(order.list);
-    sim_free(ops);
+    SIM_FREE_ALL(sorted, order.list, ops);
     return error;
 }
 
@@ -544,13 +542,9 @@ static sim_err_t read_chakra(const app__workload_file_t *file, app__schedule_t *
         app__chakra_fini(&job.traces[i]);
     }
     for (size_t i = 0; i < job.group_count; i++) {
-        sim_free(job.groups[i].ranks);
-        sim_free(job.groups[i].seen);
-        sim_free(job.groups[i].calls);
+        SIM_FREE_ALL(job.groups[i].ranks, job.groups[i].seen, job.groups[i].calls);
     }
-    sim_free(job.traces);
-    sim_free(job.groups);
-    sim_free(job.absent);
+    SIM_FREE_ALL(job.traces, job.groups, job.absent);
     if (error != SIM_OK) {
         app__schedule_destroy(job.schedule);
         return error;

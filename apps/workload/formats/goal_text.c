@@ -350,8 +350,8 @@ static sim_err_t take_dependency(reader_t *reader)
     if (before == NULL || before->name == NULL) {
         return fail(reader, "there is no such label before this line", "a label of this rank");
     }
-    SIM_GROW(reader->list, reader->list_count, &reader->list_capacity);
-    reader->list[reader->list_count++] = (app__dependency_t){after->op, before->op, started};
+    SIM_APPEND(reader->list, reader->list_count, reader->list_capacity,
+               (app__dependency_t){after->op, before->op, started});
     return next_word(reader) ? fail(reader, "there is one word too many", "the end of the line")
                              : SIM_OK;
 }

@@ -293,8 +293,7 @@ static void run_receive(engine_t *engine, const event_t *event, const app__op_t 
         at++;
     }
     if (at == rank->unexpected_count) {
-        SIM_GROW(rank->posted, rank->posted_count, &rank->posted_capacity);
-        rank->posted[rank->posted_count++] = event->op;
+        SIM_APPEND(rank->posted, rank->posted_count, rank->posted_capacity, event->op);
         return;
     }
     const unexpected_t message = rank->unexpected[at];
@@ -336,8 +335,8 @@ static uint32_t take_posted(rank_state_t *rank, size_t at)
 
 static void keep_unexpected(rank_state_t *rank, const event_t *event)
 {
-    SIM_GROW(rank->unexpected, rank->unexpected_count, &rank->unexpected_capacity);
-    rank->unexpected[rank->unexpected_count++] = (unexpected_t){event->source, event->op};
+    SIM_APPEND(rank->unexpected, rank->unexpected_count, rank->unexpected_capacity,
+               (unexpected_t){event->source, event->op});
     if (rank->unexpected_count > rank->result->unexpected_peak) {
         rank->result->unexpected_peak = (uint32_t)rank->unexpected_count;
     }
@@ -458,13 +457,8 @@ static void init_rank(engine_t *engine, uint32_t r, app__loggp_rank_t *result)
 
 static void fini_rank(rank_state_t *rank)
 {
-    sim_free(rank->left);
-    sim_free(rank->ready_ps);
-    sim_free(rank->cpu_ps);
-    sim_free(rank->send_ps);
-    sim_free(rank->receive_ps);
-    sim_free(rank->posted);
-    sim_free(rank->unexpected);
+    SIM_FREE_ALL(rank->left, rank->ready_ps, rank->cpu_ps, rank->send_ps, rank->receive_ps,
+                 rank->posted, rank->unexpected);
 }
 
 void app__loggp_run(const app__schedule_t *schedule, const app__loggp_t *loggp,
@@ -498,9 +492,7 @@ void app__loggp_run(const app__schedule_t *schedule, const app__loggp_t *loggp,
         result->unfinished += result->ranks[r].unfinished;
         fini_rank(&engine.ranks[r]);
     }
-    sim_free(engine.ranks);
-    sim_free(engine.heap);
-    sim_free(engine.freed);
+    SIM_FREE_ALL(engine.ranks, engine.heap, engine.freed);
 }
 
 void app__loggp_fini(app__loggp_result_t *result)

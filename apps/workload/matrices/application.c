@@ -48,8 +48,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(matrix_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", matrix_config_t, attrs);
 
 static sim_err_t read_plan(const app_context_t *context, const char *file,
                            app__patterns_t *patterns, sim_message_t *message)

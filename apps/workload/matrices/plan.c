@@ -14,11 +14,8 @@
 void app_kv_plan_fini(app_kv_plan_t *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
-        sim_free(plan->patterns[i].place);
-        sim_free(plan->patterns[i].file);
-        sim_free(plan->patterns[i].matrix);
-        sim_free(plan->patterns[i].storage_read);
-        sim_free(plan->patterns[i].storage_write);
+        SIM_FREE_ALL(plan->patterns[i].place, plan->patterns[i].file, plan->patterns[i].matrix,
+                     plan->patterns[i].storage_read, plan->patterns[i].storage_write);
     }
     sim_free(plan->patterns);
     *plan = (app_kv_plan_t){.patterns = NULL};

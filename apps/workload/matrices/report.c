@@ -160,8 +160,7 @@ static void collect_sent(const app__workload_t *workload, uint64_t patterns, uin
             const uint64_t phase = op->tag / APP__KV_PARTS;
             if (op->type == APP__OP_SEND && (kind == APP__KV_WRITE || kind == APP__KV_READ) &&
                 phase >= first && phase < first + patterns) {
-                SIM_GROW(list->items, list->count, &list->capacity);
-                list->items[list->count++] = (sent_t){phase - first, r, i};
+                SIM_APPEND(list->items, list->count, list->capacity, (sent_t){phase - first, r, i});
             }
         }
     }

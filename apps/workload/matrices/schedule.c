@@ -36,8 +36,8 @@ static uint32_t add(making_t *making, uint32_t rank, const app__op_t *op, uint32
     maker_t *const maker = &making->makers[rank];
     const uint32_t index = app__schedule_add(making->schedule, rank, op);
     if (after != APP__NO_OP) {
-        SIM_GROW(maker->order, maker->count, &maker->capacity);
-        maker->order[maker->count++] = (app__dependency_t){.after = index, .before = after};
+        SIM_APPEND(maker->order, maker->count, maker->capacity,
+                   (app__dependency_t){.after = index, .before = after});
     }
     return index;
 }
@@ -46,8 +46,8 @@ static void add_need(making_t *making, uint32_t rank, uint32_t index, uint32_t a
 {
     maker_t *const maker = &making->makers[rank];
     if (after != APP__NO_OP) {
-        SIM_GROW(maker->order, maker->count, &maker->capacity);
-        maker->order[maker->count++] = (app__dependency_t){.after = index, .before = after};
+        SIM_APPEND(maker->order, maker->count, maker->capacity,
+                   (app__dependency_t){.after = index, .before = after});
     }
 }
 
@@ -274,10 +274,6 @@ app__schedule_t *app__patterns_schedule(const app__patterns_t *patterns,
         sim_free(making.makers[r].order);
     }
     app__schedule_finish(making.schedule);
-    sim_free(joins);
-    sim_free(starts);
-    sim_free(making.marks);
-    sim_free(making.members);
-    sim_free(making.makers);
+    SIM_FREE_ALL(joins, starts, making.marks, making.members, making.makers);
     return making.schedule;
 }

@@ -262,9 +262,7 @@ static void print_blocked(const app__rank_t *rank, void (*write)(const char *tex
                               rank->workload->app.index, rank->workload->app.ops->name,
                               rank->number, rank->left, at);
     write(text, ctx);
-    sim_free(text);
-    sim_free(tag);
-    sim_free(from);
+    SIM_FREE_ALL(text, tag, from);
 }
 
 void app__workload_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)

@@ -60,8 +60,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t app__training_attrs = {PREFIX, "application", sizeof(app__training_config_t),
-                                              attrs, SIM_COUNT_OF(attrs)};
+const sim_attr_table_t app__training_attrs =
+    SIM_ATTR_TABLE(PREFIX, "application", app__training_config_t, attrs);
 
 // -- the plan
 

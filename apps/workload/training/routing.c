@@ -38,8 +38,7 @@ static sim_err_t read_number(reader_t *reader, const char *line_start, sim_messa
                            (uint64_t)(reader->at - line_start) + 1,
                            "\"%s\" is no weight, expected a number from 0 to 1e15", text);
     }
-    SIM_GROW(reader->routing->weights, reader->count, &reader->capacity);
-    reader->routing->weights[reader->count++] = value;
+    SIM_APPEND(reader->routing->weights, reader->count, reader->capacity, value);
     reader->at = at;
     return SIM_OK;
 }

@@ -90,9 +90,8 @@ void app__maker_after(app__maker_t *maker, uint32_t after, uint32_t before)
     if (before == APP__NO_CHAIN) {
         return;
     }
-    SIM_GROW(maker->dependencies, maker->dependency_count, &maker->dependency_capacity);
-    maker->dependencies[maker->dependency_count++] =
-        (app__dependency_t){.after = after, .before = before};
+    SIM_APPEND(maker->dependencies, maker->dependency_count, maker->dependency_capacity,
+               (app__dependency_t){.after = after, .before = before});
 }
 
 void app__maker_need(app__maker_t *maker, uint32_t op)
@@ -187,8 +186,8 @@ static uint32_t next_call(app__maker_t *maker, const app__collective_t *collecti
             .dimension = (uint8_t)dimension_of(collective->team),
             .name = collective->name,
         };
-        SIM_GROW(calls->list, calls->count, &calls->capacity);
-        calls->list[calls->count++] = app__schedule_call(maker->schedule, &call);
+        SIM_APPEND(calls->list, calls->count, calls->capacity,
+                   app__schedule_call(maker->schedule, &call));
     }
     SIM_CHECK(number < calls->count);
     const uint32_t call = calls->list[number];

@@ -26,8 +26,7 @@ static const sim_attr_t attrs[] = {
     ATTR(RATIO, "fallback", fallback, "0.5", "0", "1000", "round trips after which the receiver requests chunks that parity could not repair"),
 };
 // clang-format on
-static const sim_attr_table_t attr_table = {PREFIX, "node", sizeof(nic_sdr_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = SIM_ATTR_TABLE(PREFIX, "node", nic_sdr_config_t, attrs);
 
 // Returns the time-out after which a chunk or READ without any answer is sent again.
 static inline sim_time_t rto_of(const nic_sdr_t *sdr)

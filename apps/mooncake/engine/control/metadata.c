@@ -81,9 +81,7 @@ static void put(app__mc_server_t *server, pending_t *request)
 
 static void free_record(record_t *record)
 {
-    sim_free(record->key);
-    sim_free(record->value);
-    sim_free(record->imported);
+    SIM_FREE_ALL(record->key, record->value, record->imported);
 }
 
 static bool remove_record(app__mc_server_t *server, const char *key)
@@ -133,9 +131,7 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
         server->first = request->next;
         server->last = server->first == NULL ? NULL : server->last;
         serve(server, request);
-        sim_free(request->key);
-        sim_free(request->body);
-        sim_free(request);
+        SIM_FREE_ALL(request->key, request->body, request);
     }
     if (server->first != NULL) {
         sim_timer_arm(node, timer, server->first->ready_ps);
@@ -283,8 +279,7 @@ void app__mc_server_carry(app__mc_server_t *server, sim_carry_t *carry)
     SIM_CARRY(carry, count);
     for (size_t i = 0; i < count; i++) {
         if (!sim_carry_leaves(carry)) {
-            SIM_GROW(server->records, server->count, &server->capacity);
-            server->records[server->count++] = (record_t){0};
+            SIM_APPEND(server->records, server->count, server->capacity, (record_t){0});
         }
         record_t *const record = &server->records[i];
         size_t key_size = record->key == NULL ? 0 : strlen(record->key);
@@ -306,9 +301,7 @@ void app__mc_server_destroy(app__mc_server_t *server)
     while (server->first != NULL) {
         pending_t *const request = server->first;
         server->first = request->next;
-        sim_free(request->key);
-        sim_free(request->body);
-        sim_free(request);
+        SIM_FREE_ALL(request->key, request->body, request);
     }
     sim_free(server->records);
     sim_free(server);

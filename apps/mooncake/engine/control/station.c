@@ -76,8 +76,7 @@ static void chores_soon(app__mc_station_t *station)
 
 void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp)
 {
-    SIM_GROW(station->dead, station->dead_count, &station->dead_capacity);
-    station->dead[station->dead_count++] = qp;
+    SIM_APPEND(station->dead, station->dead_count, station->dead_capacity, qp);
     chores_soon(station);
 }
 
@@ -548,8 +547,6 @@ void app__mc_stations_destroy(app_mooncake_cluster_t *cluster)
         for (uint32_t j = 0; station->channels != NULL && j < cluster->station_count; j++) {
             free_outgoing(station->channels[j].waiting);
         }
-        sim_free(station->channels);
-        sim_free(station->nics);
-        sim_free(station->dead);
+        SIM_FREE_ALL(station->channels, station->nics, station->dead);
     }
 }

@@ -516,8 +516,6 @@ void app__nvme_host_fini(app_mooncake_t *engine)
             sim_list_remove(&remote->waiting, &command->link);
             sim_free(command);
         }
-        sim_free(remote->queues);
-        sim_free(remote->server);
-        sim_free(remote);
+        SIM_FREE_ALL(remote->queues, remote->server, remote);
     }
 }

@@ -314,9 +314,7 @@ void app__mc_contexts_fini(app_mooncake_t *engine)
         }
         app__mc_store_fini(&context->endpoints);
         app__mc_peer_nics_fini(context);
-        sim_free(context->workers);
-        sim_free(context->name);
-        sim_free(context->path);
+        SIM_FREE_ALL(context->workers, context->name, context->path);
     }
     sim_free(engine->contexts);
 }

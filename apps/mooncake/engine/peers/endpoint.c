@@ -49,10 +49,7 @@ static app__mc_endpoint_t *endpoint_create(app__mc_peer_nic_t *peer_nic)
 
 void app__mc_endpoint_destroy(app__mc_endpoint_t *endpoint)
 {
-    sim_free(endpoint->qps);
-    sim_free(endpoint->posted);
-    sim_free(endpoint->peer_qps);
-    sim_free(endpoint);
+    SIM_FREE_ALL(endpoint->qps, endpoint->posted, endpoint->peer_qps, endpoint);
 }
 
 static void bury_qps(app__mc_endpoint_t *endpoint)

@@ -15,12 +15,7 @@ void app__program_file_destroy(app__program_file_t *file)
     if (file == NULL) {
         return;
     }
-    sim_free(file->name);
-    sim_free(file->protocol);
-    sim_free(file->block_first);
-    sim_free(file->blocks);
-    sim_free(file->steps);
-    sim_free(file);
+    SIM_FREE_ALL(file->name, file->protocol, file->block_first, file->blocks, file->steps, file);
 }
 
 void app__program_file_rank(app__program_file_t *file)
@@ -32,16 +27,15 @@ void app__program_file_rank(app__program_file_t *file)
 void app__program_file_block(app__program_file_t *file, uint32_t channel)
 {
     SIM_CHECK(file->ranks > 0);
-    SIM_GROW(file->blocks, file->block_count, &file->block_capacity);
-    file->blocks[file->block_count++] = (app__block_t){channel, (uint32_t)file->step_count, 0};
+    SIM_APPEND(file->blocks, file->block_count, file->block_capacity,
+               (app__block_t){channel, (uint32_t)file->step_count, 0});
     file->block_first[file->ranks] = (uint32_t)file->block_count;
 }
 
 void app__program_file_step(app__program_file_t *file, const app__step_t *step)
 {
     SIM_CHECK(file->block_count > 0);
-    SIM_GROW(file->steps, file->step_count, &file->step_capacity);
-    file->steps[file->step_count++] = *step;
+    SIM_APPEND(file->steps, file->step_count, file->step_capacity, *step);
     file->blocks[file->block_count - 1].steps++;
 }
 

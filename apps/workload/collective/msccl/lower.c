@@ -94,8 +94,7 @@ uint32_t app__lower_step(app__lowering_t *to, uint32_t gpu, uint32_t block, cons
     }
     SIM_GROW(made->steps, made->count, &made->capacity);
     made->steps[made->count] = *step;
-    SIM_GROW(made->lines, made->line_count, &made->line_capacity);
-    made->lines[made->line_count++] = to->json->values[to->op].line;
+    SIM_APPEND(made->lines, made->line_count, made->line_capacity, to->json->values[to->op].line);
     return (uint32_t)made->count++;
 }
 
@@ -160,8 +159,7 @@ void app__lower_late(app__lowering_t *to, app__lower_late_t late, const app__ste
     late.block = to->block;
     late.step = app__lower_step(to, to->gpu, to->block, step);
     late.op = to->op;
-    SIM_GROW(to->late, to->late_count, &to->late_capacity);
-    to->late[to->late_count++] = late;
+    SIM_APPEND(to->late, to->late_count, to->late_capacity, late);
 }
 
 // -- the whole
@@ -318,8 +316,8 @@ static void write_program(app__lowering_t *to)
             app__program_file_block(msccl->program, 0);
             for (size_t s = 0; s < made->count; s++) {
                 app__program_file_step(msccl->program, &made->steps[s]);
-                SIM_GROW(msccl->step_line, msccl->line_count, &msccl->line_capacity);
-                msccl->step_line[msccl->line_count++] = made->lines[s];
+                SIM_APPEND(msccl->step_line, msccl->line_count, msccl->line_capacity,
+                           made->lines[s]);
             }
         }
     }
@@ -413,10 +411,7 @@ static void finish(app__lowering_t *to)
         sim_free(to->gpus[g].blocks);
         sim_free(to->gpus[g].streams);
     }
-    sim_free(to->gpus);
-    sim_free(to->lanes);
-    sim_free(to->late);
-    sim_free(to->marks);
+    SIM_FREE_ALL(to->gpus, to->lanes, to->late, to->marks);
 }
 
 sim_err_t app__mscclpp_lower(const app__json_t *json, uint32_t ranks, app__msccl_t *msccl,

@@ -285,8 +285,8 @@ static void take_step(reader_t *reader, const XML_Char **attrs)
         return;
     }
     app__program_file_step(program, &step);
-    SIM_GROW(msccl->step_line, msccl->line_count, &msccl->line_capacity);
-    msccl->step_line[msccl->line_count++] = XML_GetCurrentLineNumber(reader->parser);
+    SIM_APPEND(msccl->step_line, msccl->line_count, msccl->line_capacity,
+               XML_GetCurrentLineNumber(reader->parser));
     msccl->types[type]++;
     msccl->chunks_sent += (step.what & APP__STEP_SEND) != 0 ? step.count : 0;
 }
@@ -430,9 +430,7 @@ sim_err_t app__msccl_read(const app__workload_file_t *file, app__msccl_t *msccl,
 void app__msccl_fini(app__msccl_t *msccl)
 {
     app__program_file_destroy(msccl->program);
-    sim_free(msccl->chunks);
-    sim_free(msccl->step_line);
-    sim_free(msccl->gpu_line);
+    SIM_FREE_ALL(msccl->chunks, msccl->step_line, msccl->gpu_line);
     *msccl = (app__msccl_t){.file_name = NULL};
 }
 

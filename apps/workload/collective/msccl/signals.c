@@ -104,8 +104,7 @@ static void do_signal(app__lowering_t *to, uint32_t peer, uint32_t key)
                                        (uint32_t)to->gpus[peer].blocks[puts->block].count};
         }
     }
-    SIM_GROW(stream->sent, stream->sent_count, &stream->sent_capacity);
-    stream->sent[stream->sent_count++] = sent;
+    SIM_APPEND(stream->sent, stream->sent_count, stream->sent_capacity, sent);
     (void)app__lower_step(to, to->gpu, to->block, &step);
 }
 

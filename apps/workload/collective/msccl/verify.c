@@ -360,8 +360,8 @@ static void connect(machine_t *machine)
                 const size_t count = machine->queue_count;
                 if ((step->what & APP__STEP_SEND) != 0 &&
                     (count == 0 || machine->queues[count - 1].key != key)) {
-                    SIM_GROW(machine->queues, machine->queue_count, &capacity);
-                    machine->queues[machine->queue_count++] = (queue_t){.key = key};
+                    SIM_APPEND(machine->queues, machine->queue_count, capacity,
+                               (queue_t){.key = key});
                 }
             }
         }
@@ -446,12 +446,8 @@ static sim_err_t run(machine_t *machine, size_t chunks)
         sim_free(machine->queues[q].numbers);
         sim_free(machine->queues[q].sets);
     }
-    sim_free(machine->numbers);
-    sim_free(machine->sets);
-    sim_free(machine->line);
-    sim_free(machine->sum);
-    sim_free(machine->done);
-    sim_free(machine->queues);
+    SIM_FREE_ALL(machine->numbers, machine->sets, machine->line, machine->sum, machine->done,
+                 machine->queues);
     return error;
 }
 

@@ -112,11 +112,7 @@ static void span_free(const app__memo_t *memo, span_t *span)
         sim_free(span->parts[r].records);
     }
     sim_state_fini(&span->list);
-    sim_free(span->start);
-    sim_free(span->end);
-    sim_free(span->parts);
-    sim_free(span->nodes);
-    sim_free(span);
+    SIM_FREE_ALL(span->start, span->end, span->parts, span->nodes, span);
 }
 
 static const net_t *net_of(const app__memo_t *memo)
@@ -510,8 +506,7 @@ static void finish(app__memo_t *memo)
         return;
     }
     memo->skips->bytes += 2 * span->list.bytes;
-    SIM_GROW(memo->spans, memo->span_count, &memo->span_capacity);
-    memo->spans[memo->span_count++] = span;
+    SIM_APPEND(memo->spans, memo->span_count, memo->span_capacity, span);
 }
 
 // -- repeating
@@ -746,13 +741,6 @@ void app__memo_destroy(app__memo_t *memo)
         span_free(memo, memo->spans[i]);
     }
     span_free(memo, memo->recorded);
-    sim_free(memo->spans);
-    sim_free(memo->calls);
-    sim_free(memo->endings);
-    sim_free(memo->own);
-    sim_free(memo->own_ps);
-    sim_free(memo->turns);
-    sim_free(memo->first_turn);
-    sim_free(memo->ended);
-    sim_free(memo);
+    SIM_FREE_ALL(memo->spans, memo->calls, memo->endings, memo->own, memo->own_ps, memo->turns,
+                 memo->first_turn, memo->ended, memo);
 }
