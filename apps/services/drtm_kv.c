@@ -41,8 +41,8 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-static const sim_attr_table_t attr_table = {PREFIX, "application", sizeof(drtm_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table =
+    SIM_ATTR_TABLE(PREFIX, "application", drtm_config_t, attrs);
 
 typedef struct drtm drtm_t;
 
@@ -267,9 +267,7 @@ static void drtm_destroy(app_t *app)
     for (uint32_t c = 0; c < drtm->client_count; c++) {
         sim_free(drtm->clients[c].queues);
     }
-    sim_free(drtm->clients);
-    sim_free(drtm->machines);
-    sim_free(drtm);
+    SIM_FREE_ALL(drtm->clients, drtm->machines, drtm);
 }
 
 // -- results
