@@ -36,7 +36,9 @@
 // at which their authors' adapters have that of RoCE v2: 0, 1 or 3.
 #define PROGRAM_GIDS 4u
 #define PROGRAM_INLINE_MAX 4096u
-#define PROGRAM_POSTS_BYTES (UINT32_C(1) << 18) // of the ring of posts
+#define PROGRAM_POSTS_BYTES (UINT32_C(1) << 18)    // of the ring of posts
+#define PROGRAM_FORESEEN_MAX 64u                   // completions that are foreseen at a time
+#define PROGRAM_FORESEEN_BYTES (UINT32_C(1) << 16) // of their payloads
 #define PROGRAM_NEVER UINT64_MAX
 #define PROGRAM_NO_THREAD UINT32_MAX
 #define PROGRAM_KEY_OF_PROCESSES 1u // is woken when a process that was forked ends
@@ -358,6 +360,32 @@ typedef struct program_event {
     uint32_t handle; // of the CQ, QP, SRQ or identifier; for events of ports the device
 } program_event_t;
 
+// An arrival that comes if the thread only posts receives and waits until then: the completion of a
+// receive, or a WRITE of a peer.
+typedef struct program_foreseen {
+    uint64_t time_ps;
+    uint64_t address; // of its payload in the process
+    uint32_t payload; // place in foreseen_payload
+    uint32_t bytes;   // of the payload
+    uint32_t cq;      // 0: a WRITE
+    program_completion_t completion;
+} program_foreseen_t;
+
+// A call that waits (PROGRAM_POLL_CQ or PROGRAM_WAIT), and that the library has answered itself by
+// what was foreseen.
+typedef struct program_answered {
+    uint64_t lead_ps; // when it was made
+    uint64_t now_ps;  // of the answer
+    program_wait_t wait;
+    uint32_t op;
+    uint32_t posts_bytes;
+    uint32_t handle;
+    uint32_t wanted; // completions
+    uint32_t flags;
+    uint32_t count;  // of completions in the answer
+    uint32_t events; // of those foreseen that came until the answer
+} program_answered_t;
+
 // -- the shared memory
 
 typedef struct program_device {
@@ -419,7 +447,17 @@ typedef struct program_shared {
     uint32_t event_count; // by the simulator, with each answer
     program_event_t events[PROGRAM_EVENTS_MAX];
     program_completion_t completions[PROGRAM_POLL_MAX]; // call.count of them
-    uint32_t posts_bytes;                               // filled, in posts; 0 at each answer
+    // What is foreseen at an answer (apps/programs/verbs/foresight.c). Nothing else happens to the
+    // process before foreseen_until_ps.
+    uint64_t foreseen_until_ps; // by the simulator
+    uint64_t turn_ps;           // by both: when the thread's turn began
+    uint32_t foreseen_count;    // by the simulator. The library forgets them by reducing it
+    uint32_t foreseen_used;     // by the library
+    uint32_t answered_count;    // by the library: calls that it has answered. 0 at each answer
+    program_foreseen_t foreseen[PROGRAM_FORESEEN_MAX];
+    program_answered_t answered[PROGRAM_FORESEEN_MAX];
+    uint8_t foreseen_payload[PROGRAM_FORESEEN_BYTES];
+    uint32_t posts_bytes; // filled, in posts; 0 at each answer
     uint8_t posts[PROGRAM_POSTS_BYTES];
 } program_shared_t;
 

@@ -258,10 +258,108 @@ int turn_call(program_call_t *call)
     return turn_call_descriptor(call, NULL);
 }
 
+// -- answers that were foreseen
+
+// Returns when the simulator would answer a poll that waits from now on for a completion of that
+// time. The thread's core looks once at the end of its turn, and then each nanosecond.
+static uint64_t answer_time_ps(uint64_t completion_ps)
+{
+    const uint64_t end_ps = turn_now_ps();
+    const uint64_t least_ps = turn_shared->turn_ps + TURN_PS_PER_NS;
+    const uint64_t free_ps = end_ps < least_ps ? least_ps : end_ps;
+    return completion_ps <= free_ps ? free_ps
+                                    : free_ps + (completion_ps - free_ps + TURN_PS_PER_NS - 1) /
+                                                    TURN_PS_PER_NS * TURN_PS_PER_NS;
+}
+
+// Adds to the call's answer what is foreseen until `now_ps`. Returns how much that is; 0: the
+// answer is not known.
+static uint32_t take_foreseen(program_call_t *call, uint64_t now_ps)
+{
+    const uint32_t first = turn_shared->foreseen_used;
+    const uint32_t wanted = call->op == PROGRAM_POLL_CQ ? call->count : 0;
+    uint32_t events = 0;
+    call->count = 0;
+    call->wait.reasons = 0;
+    while (first + events < turn_shared->foreseen_count &&
+           turn_shared->foreseen[first + events].time_ps <= now_ps) {
+        const uint32_t cq = turn_shared->foreseen[first + events].cq;
+        if (cq != 0 && (call->count == wanted || cq != call->handle)) {
+            return 0;
+        }
+        call->count += cq != 0;
+        call->wait.reasons |= (uint32_t)(cq != 0 ? PROGRAM_ON_POLL : PROGRAM_ON_MEMORY);
+        events++;
+    }
+    return (call->wait.reasons & ~call->wait.mask) == 0 ? events : 0;
+}
+
+// Puts the payloads in their places, and the completions into the answer.
+static void give_foreseen(uint32_t events, uint64_t now_ps)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < events; i++) {
+        program_foreseen_t *foreseen = &turn_shared->foreseen[turn_shared->foreseen_used++];
+        memcpy((void *)(uintptr_t)foreseen->address,
+               turn_shared->foreseen_payload + foreseen->payload, foreseen->bytes);
+        if (foreseen->cq != 0) {
+            foreseen->completion.time_ps = now_ps;
+            turn_shared->completions[count++] = foreseen->completion;
+        }
+    }
+}
+
+// Answers a call that waits, if it is known when and how the simulator will, and notes that for the
+// next call, with which the simulator does all that comes before. Returns false if it is not known.
+static bool answer_foreseen(program_call_t *call)
+{
+    const uint32_t first = turn_shared->foreseen_used;
+    if (first >= turn_shared->foreseen_count || (call->wait.mask & PROGRAM_ON_MEMORY) == 0 ||
+        turn_shared->quiet == 0 || turn_shared->sockets_written != 0 || busy != 1 ||
+        turn_shared->answered_count == PROGRAM_FORESEEN_MAX) {
+        return false;
+    }
+    const uint64_t now_ps = answer_time_ps(turn_shared->foreseen[first].time_ps);
+    program_call_t answer = *call;
+    const uint32_t events = take_foreseen(&answer, now_ps);
+    if (events == 0 || now_ps >= turn_shared->foreseen_until_ps ||
+        now_ps >= turn_shared->signal_ps || now_ps - turn_now_ps() >= call->wait.timeout_ps) {
+        return false;
+    }
+    turn_shared->answered[turn_shared->answered_count++] =
+        (program_answered_t){.lead_ps = turn_shared->lead_ps,
+                             .now_ps = now_ps,
+                             .wait = call->wait,
+                             .op = call->op,
+                             .posts_bytes = turn_shared->posts_bytes,
+                             .handle = call->handle,
+                             .wanted = call->count,
+                             .flags = call->flags,
+                             .count = answer.count,
+                             .events = events};
+    give_foreseen(events, now_ps);
+    turn_shared->now_ps = now_ps;
+    turn_shared->turn_ps = now_ps;
+    turn_shared->lead_ps = 0;
+    answered_lead_ps = 0;
+    answered_bytes = turn_shared->posts_bytes;
+    turn_answers++;
+    *call = answer;
+    clear_below();
+    return true;
+}
+
+void turn_forget_foreseen(void)
+{
+    turn_shared->foreseen_count = turn_shared->foreseen_used;
+}
+
 int turn_poll(program_call_t *call, program_completion_t *completions)
 {
     turn_hold();
-    exchange(call, NULL);
+    if (!answer_foreseen(call)) {
+        exchange(call, NULL);
+    }
     if (call->count > PROGRAM_POLL_MAX) {
         call->count = PROGRAM_POLL_MAX;
     }
@@ -325,7 +423,9 @@ uint32_t turn_wait_call(program_call_t *call)
 {
     call->op = PROGRAM_WAIT;
     turn_hold();
-    exchange(call, NULL);
+    if (!answer_foreseen(call)) {
+        exchange(call, NULL);
+    }
     if ((call->wait.reasons & ~(uint32_t)(PROGRAM_ON_TURN | PROGRAM_ON_KEY)) != 0) {
         actions++;
         looks_in_a_row = 0;

@@ -76,6 +76,9 @@ int turn_call_descriptor(program_call_t *call, int *descriptor);
 // Sends PROGRAM_POLL_CQ and copies the completions of the answer before signals are delivered.
 int turn_poll(program_call_t *call, program_completion_t *completions);
 
+// Forgets what was foreseen: the thread does something that may change it.
+void turn_forget_foreseen(void);
+
 // Lets the simulator work on posts and sockets.
 void turn_flush(void);
 

@@ -116,7 +116,10 @@ struct app__program {
     size_t timer_capacity;
     app__socket_list_t own_sockets;
     app__pr_flows_t flows;
-    struct checked *chain; // posts.c: posts that belong together
+    struct checked *chain;            // posts.c: posts that belong together
+    uint32_t posts_done_bytes;        // of the ring of posts, since the process got an answer
+    struct app__foresight *foresight; // verbs/foresight.c; NULL: nothing was foreseen yet
+    bool mistaken;                    // an answer was not the one that was foreseen
 
     // results
     uint64_t calls;

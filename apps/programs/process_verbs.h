@@ -25,6 +25,11 @@ void app__program_free_verbs(app__program_t *program);
 app__pr_pd_t *app__program_pd(const app__program_t *program, uint32_t handle);
 app__pr_cq_t *app__program_cq(const app__program_t *program, uint32_t handle);
 app__pr_srq_t *app__program_srq(app__program_t *program, uint32_t handle);
+// Writes into `to` what the process gets for a completion, but for its time.
+void app__program_completion_of(app__program_t *program, const nic_wc_t *wc,
+                                program_completion_t *to);
+// Returns where the process's address 0 lies in host memory.
+uint64_t app__program_base(const app__program_t *program);
 // Returns the address in host memory of what the process names by an address and a local key.
 uint64_t app__program_address(const app__program_t *program, uint32_t lkey, uint64_t address);
 // Returns the address in host memory of 64 pages at which payloads of inline posts wait for being

@@ -8,6 +8,7 @@
 #include "apps/programs/threads/forks.h"
 #include "apps/programs/turns.h"
 #include "apps/programs/verbs/events.h"
+#include "apps/programs/verbs/foresight.h"
 #include "apps/programs/verbs/posts.h"
 
 #include "apps/report_rows.h"
@@ -493,6 +494,7 @@ static void program_destroy(app_t *app)
     sim_free(program->events);
     sim_free(program->flows.rows);
     sim_free(program->chain);
+    app__foresight_destroy(program);
     sim_map_fini(&program->mr_of_key);
     sim_map_fini(&program->qp_of_number);
     app__socket_list_fini(&program->own_sockets);

@@ -6,6 +6,7 @@
 #include "apps/programs/process_verbs.h"
 #include "apps/programs/threads/forks.h"
 #include "apps/programs/verbs/events.h"
+#include "apps/programs/verbs/foresight.h"
 #include "apps/programs/verbs/posts.h"
 #include "apps/programs/verbs/queue_pairs.h"
 #include "kernel/steps.h"
@@ -128,9 +129,17 @@ static void answer(app__pr_thread_t *thread, int descriptor)
 {
     app__program_t *const program = thread->program;
     program_shared_t *const shared = program->process->shared;
+    if (app__foresight_next(thread)) {
+        thread->parked = false;
+        thread->called = true;
+        sim_timer_cancel(&program->node->sim, &thread->wait_timer);
+        sim_progress(&program->node->sim);
+        return;
+    }
     if (thread->parked) {
         shared->call = thread->call;
     }
+    program->posts_done_bytes = 0;
     shared->now_ps = nic_core_now_ps(program->core);
     shared->signal_ps = next_signal_ps(program, thread->process);
     shared->lead_ps = 0;
@@ -144,6 +153,7 @@ static void answer(app__pr_thread_t *thread, int descriptor)
     }
     give_events(thread);
     shared->quiet = program->event_count == 0 && app__program_is_quiet(program);
+    app__foresight_tell(thread);
     thread->parked = false;
     sim_timer_cancel(&program->node->sim, &thread->wait_timer);
     sim_progress(&program->node->sim);
@@ -448,7 +458,8 @@ static bool take_call(app__pr_thread_t *thread)
          call->op != PROGRAM_FLUSH) ||
         (call->op == PROGRAM_WAIT && (call->flags & PROGRAM_WAIT_MAY_HAVE_WRITTEN) != 0);
     app__program_post_all(program);
-    if (shared->sockets_written != 0 || call->op == PROGRAM_WAIT || call->op == PROGRAM_BYE) {
+    if ((shared->sockets_written != 0 || call->op == PROGRAM_WAIT || call->op == PROGRAM_BYE) &&
+        !app__foresight_repeats(program)) {
         shared->sockets_written = 0;
         app__sockets_look(program);
     }
@@ -531,9 +542,20 @@ static void run_process(app__pr_thread_t *thread)
     app__program_t *const program = thread->program;
     const uint64_t patience_ms = program->config->patience_ps / PATIENCE_PS_PER_MS;
     for (;;) {
-        const app__turn_t turn =
-            thread->called ? APP__TURN_CALL
-                           : app__process_wait(program->process, patience_ms, has_to_end, program);
+        app__turn_t turn = APP__TURN_CALL;
+        if (program->mistaken) {
+            app__program_end(program, "the program wrote into the memory of the library, or the "
+                                      "simulator foresaw what did not come");
+            return;
+        }
+        if (!thread->called) {
+            turn = app__process_wait(program->process, patience_ms, has_to_end, program);
+            if (turn == APP__TURN_CALL || turn == APP__TURN_GONE) {
+                turn = app__foresight_begin(thread, turn);
+            }
+        } else {
+            turn = app__foresight_turn(thread);
+        }
         thread->called = false;
         switch (turn) {
         case APP__TURN_CALL:

@@ -106,7 +106,7 @@ uint32_t app__interface_of_gid(const net_t *net, const uint8_t gid[16])
     return memcmp(its_own, gid, 16) == 0 ? interface : UINT32_MAX;
 }
 
-static uint64_t base_of(const app__program_t *program)
+uint64_t app__program_base(const app__program_t *program)
 {
     return (uint64_t)program->process->number << ADDRESS_BITS;
 }
@@ -114,12 +114,14 @@ static uint64_t base_of(const app__program_t *program)
 uint64_t app__program_address(const app__program_t *program, uint32_t lkey, uint64_t address)
 {
     const uint64_t index = sim_map_get(&program->mr_of_key, lkey);
-    return address + (index == SIM_MAP_NONE ? base_of(program) : program->mrs[index].shift);
+    return address +
+           (index == SIM_MAP_NONE ? app__program_base(program) : program->mrs[index].shift);
 }
 
 uint64_t app__program_scratch(const app__program_t *program)
 {
-    return base_of(program) + (UINT64_C(1) << ADDRESS_BITS) - SCRATCH_PAGES * (PAGE_MASK + 1);
+    return app__program_base(program) + (UINT64_C(1) << ADDRESS_BITS) -
+           SCRATCH_PAGES * (PAGE_MASK + 1);
 }
 
 static bool is_range(uint64_t address, uint64_t length_bytes)
@@ -143,7 +145,7 @@ static int map_pages(app__program_t *program, const program_call_t *call)
     if (error != 0) {
         return error;
     }
-    const app__mapping_t mapping = {bytes, base_of(program) + memory->address,
+    const app__mapping_t mapping = {bytes, app__program_base(program) + memory->address,
                                     memory->length_bytes};
     app__process_t *const process = program->process;
     SIM_APPEND(process->mappings, process->mapping_count, process->mapping_capacity, mapping);
@@ -189,7 +191,7 @@ static int register_region(app__program_t *program, program_call_t *call)
         return ENOMEM;
     }
     nic_mr_t *mr = NULL;
-    const uint64_t address = base_of(program) + memory->address;
+    const uint64_t address = app__program_base(program) + memory->address;
     const sim_err_t error =
         nic_mr_register(pd->pd, address, memory->length_bytes, memory->access & 0xf, &mr);
     if (error != SIM_OK) {
@@ -399,8 +401,8 @@ void app__program_ring_unpolled(app__program_t *program)
     }
 }
 
-static void give(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc,
-                 program_completion_t *to)
+void app__program_completion_of(app__program_t *program, const nic_wc_t *wc,
+                                program_completion_t *to)
 {
     const app__pr_qp_t *const qp = app__program_qp(program, wc->qp_num);
     const bool is_send = wc->opcode < NIC_WC_RECV;
@@ -414,13 +416,19 @@ static void give(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc,
                  ((wc->wc_flags & NIC_WC_GRH) != 0 ? WC_GRH : 0u),
         .qp_num = wc->qp_num,
         .is_send = is_send,
-        .time_ps = take_time(cq, nic_core_now_ps(program->core)),
     };
     if (qp != NULL && qp->type == NIC_QPT_UD && !is_send && wc->status == NIC_WC_SUCCESS) {
         to->src_qp = wc->src_qp;
         app__gid_of_interface(program->app.net, wc->src_interface, to->src_gid);
         to->src_lid = program->config->infiniband ? wc->src_interface + 1 : 0;
     }
+}
+
+static void give(app__program_t *program, app__pr_cq_t *cq, const nic_wc_t *wc,
+                 program_completion_t *to)
+{
+    app__program_completion_of(program, wc, to);
+    to->time_ps = take_time(cq, nic_core_now_ps(program->core));
 }
 
 // Begins a poll of the thread that has the turn.

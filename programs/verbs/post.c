@@ -99,6 +99,9 @@ void verbs_put_record(const program_post_t *record, const void *rest, size_t res
         turn_charge(turn_shared->post_ps);
     }
     verbs_post_answers = turn_answers;
+    if (record->kind == PROGRAM_SEND) {
+        turn_forget_foreseen();
+    }
     program_post_t head = *record;
     put(&head, rest, rest_bytes);
     if (trace_on) {

@@ -220,7 +220,7 @@ void app__program_post_all(app__program_t *program)
     checked_t *const chain = program->chain;
     sim_time_t spent_ps = 0;
     uint32_t refused = 0;
-    for (uint32_t at = 0; at < end;) {
+    for (uint32_t at = program->posts_done_bytes; at < end;) {
         uint32_t count = 0;
         bool chained = true;
         while (chained && count < CHAIN_MAX && at < end) {
