@@ -8,6 +8,7 @@
 #ifndef KERNEL_BYTES_H
 #define KERNEL_BYTES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 // -- big endian: network byte order
@@ -94,6 +95,23 @@ static inline uint32_t sim_get_le32(const uint8_t *bytes)
 static inline uint64_t sim_get_le64(const uint8_t *bytes)
 {
     return (uint64_t)sim_get_le32(bytes + 4) << 32 | sim_get_le32(bytes);
+}
+
+// Numbers of a width of up to 8 bytes.
+static inline void sim_put_le(uint8_t *bytes, uint64_t value, size_t width)
+{
+    for (size_t i = 0; i < width; i++) {
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static inline uint64_t sim_get_le(const uint8_t *bytes, size_t width)
+{
+    uint64_t value = 0;
+    for (size_t i = width; i-- > 0;) {
+        value = value << 8 | bytes[i];
+    }
+    return value;
 }
 
 #endif // KERNEL_BYTES_H

@@ -2,6 +2,7 @@
 // pcap-out/pcapng/sink.c - writes the bytes of a capture to its file and keeps the first error.
 #include "pcap-out/pcapng/sink.h"
 
+#include "kernel/bytes.h"
 #include "kernel/own_file.h"
 
 #include <errno.h>
@@ -97,13 +98,6 @@ bool pcap_out_sink_good(const pcap_out_sink_t *sink)
     return sink->error == 0;
 }
 
-static void put_le(unsigned char *to, size_t value, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        to[i] = (unsigned char)(value >> 8 * i);
-    }
-}
-
 // Returns what stands at the begin of the file for these bytes; the caller frees it.
 static unsigned char *head_of(const pcap_out_sink_t *sink, const void *bytes, size_t size_bytes,
                               size_t *head_bytes)
@@ -119,12 +113,12 @@ static unsigned char *head_of(const pcap_out_sink_t *sink, const void *bytes, si
     memcpy(head, header, sizeof(header));
     unsigned char *at = head + sizeof(header);
     *at = 1; // the last block, stored
-    put_le(at + 1, size_bytes, 2);
-    put_le(at + 3, ~size_bytes, 2);
+    sim_put_le(at + 1, size_bytes, 2);
+    sim_put_le(at + 3, ~size_bytes, 2);
     memcpy(at + MEMBER_BLOCK_BYTES, bytes, size_bytes);
     at += MEMBER_BLOCK_BYTES + size_bytes;
-    put_le(at, crc32(0, bytes, (unsigned)size_bytes), 4);
-    put_le(at + 4, size_bytes, 4);
+    sim_put_le(at, crc32(0, bytes, (unsigned)size_bytes), 4);
+    sim_put_le(at + 4, size_bytes, 4);
     return head;
 }
 

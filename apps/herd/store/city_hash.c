@@ -6,23 +6,15 @@
 // string, or derived from 8, or constants. Source: G. Pike, J. Alakuijala, CityHash, 2011.
 #include "apps/herd/store/city_hash.h"
 
+#include "kernel/bytes.h"
 static const uint64_t k0 = UINT64_C(0xc3a5c85c97cb3127);
 static const uint64_t k1 = UINT64_C(0xb492b66fbe98f273);
 static const uint64_t k2 = UINT64_C(0x9ae16a3b2f90404f);
 static const uint64_t k3 = UINT64_C(0xc949d7c7509e6557);
 
-static uint64_t fetch(const uint8_t *bytes, size_t count)
-{
-    uint64_t value = 0;
-    for (size_t i = count; i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    return value;
-}
-
 static uint64_t fetch64(const uint8_t *bytes)
 {
-    return fetch(bytes, 8);
+    return sim_get_le(bytes, 8);
 }
 
 static uint64_t rotate(uint64_t value, uint64_t by) // 1..63
@@ -51,7 +43,7 @@ static uint64_t hash_up_to_16(const uint8_t *bytes, size_t count)
         return hash_pair(a, rotate(b + count, count)) ^ b;
     }
     if (count >= 4) {
-        return hash_pair(count + (fetch(bytes, 4) << 3), fetch(bytes + count - 4, 4));
+        return hash_pair(count + (sim_get_le(bytes, 4) << 3), sim_get_le(bytes + count - 4, 4));
     }
     if (count > 0) {
         const uint32_t y = (uint32_t)bytes[0] + ((uint32_t)bytes[count >> 1] << 8);

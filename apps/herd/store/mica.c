@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kernel/bytes.h"
+
 #define CHUNK_BYTES UINT64_C(65536)
 
 // -- the index
@@ -541,11 +543,7 @@ static uint64_t image_word(const app_mica_t *mica, uint64_t offset)
     const app_herd_request_t request = {key, APP_MICA_PUT, found.value_bytes, found.value};
     const uint32_t count = app_herd_encode(&request, mica->config.large, entry);
     const uint64_t within = offset - found.offset;
-    uint64_t word = 0;
-    for (uint32_t i = 0; i < 8 && within + i < count; i++) {
-        word |= (uint64_t)entry[within + i] << (8 * i);
-    }
-    return word;
+    return within < count ? sim_get_le(entry + within, SIM_MIN(count - within, 8)) : 0;
 }
 
 // Returns the word appended last at a place of the ring: in the head's lap, or the lap before.
@@ -563,11 +561,7 @@ static uint64_t log_word(const app_mica_t *mica, uint64_t at)
         return image_word(mica, offset);
     }
     const uint8_t *const chunk = mica->chunks[at / CHUNK_BYTES];
-    uint64_t word = 0;
-    for (uint32_t i = 0; chunk != NULL && i < 8; i++) {
-        word |= (uint64_t)chunk[at % CHUNK_BYTES + i] << (8 * i);
-    }
-    return word;
+    return chunk == NULL ? 0 : sim_get_le64(&chunk[at % CHUNK_BYTES]);
 }
 
 uint64_t app_mica_word(const app_mica_t *mica, uint64_t offset)

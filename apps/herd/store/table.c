@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "kernel/bytes.h"
 #define PAGE_BYTES UINT64_C(4096)
 #define KICKS_MAX 500u   // of a cuckoo insertion
 #define PROBES_MAX 4096u // of a hopscotch insertion, for a free place
@@ -25,22 +26,6 @@ struct app_herd_table_image {
     uint32_t *keys; // key in each place; NONE: the place is empty
 };
 
-static void put(uint8_t *bytes, uint64_t value, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
-static uint64_t get(const uint8_t *bytes, uint32_t count)
-{
-    uint64_t value = 0;
-    for (uint32_t i = count; i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    return value;
-}
-
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
     return (value + unit - 1) / unit * unit;
@@ -50,7 +35,7 @@ static uint64_t checksum(const uint8_t *bytes, uint32_t count)
 {
     uint64_t sum = count;
     for (uint32_t at = 0; at < count; at += 8) {
-        sum = sim_mix64(sum ^ get(bytes + at, SIM_MIN(count - at, 8)));
+        sum = sim_mix64(sum ^ sim_get_le(bytes + at, SIM_MIN(count - at, 8)));
     }
     return sum;
 }
@@ -74,13 +59,13 @@ static uint32_t tag_of(app_city128_t key)
 
 static void write_key(app_city128_t key, uint8_t *bytes)
 {
-    put(bytes, key.low, 8);
-    put(bytes + 8, key.high, 8);
+    sim_put_le(bytes, key.low, 8);
+    sim_put_le(bytes + 8, key.high, 8);
 }
 
 static bool is_key(const uint8_t *bytes, app_city128_t key)
 {
-    return get(bytes, 8) == key.low && get(bytes + 8, 8) == key.high;
+    return sim_get_le(bytes, 8) == key.low && sim_get_le(bytes + 8, 8) == key.high;
 }
 
 // -- population
@@ -226,30 +211,30 @@ app_herd_extent_t app_herd_table_neighbourhood(const app_herd_table_image_t *ima
 static void write_bucket(uint8_t *bucket, uint64_t pointer, uint32_t tag, const uint8_t *entry,
                          uint32_t bytes)
 {
-    put(bucket, pointer, 8);
-    put(bucket + 8, tag, 4);
-    put(bucket + 12, bytes, 4);
-    put(bucket + 16, checksum(entry, bytes), 8);
-    put(bucket + 24, checksum(bucket, 24), 8);
+    sim_put_le(bucket, pointer, 8);
+    sim_put_le(bucket + 8, tag, 4);
+    sim_put_le(bucket + 12, bytes, 4);
+    sim_put_le(bucket + 16, checksum(entry, bytes), 8);
+    sim_put_le(bucket + 24, checksum(bucket, 24), 8);
 }
 
 app_herd_look_t app_herd_table_in_bucket(const uint8_t *bucket, app_city128_t key,
                                          app_herd_extent_t *entry)
 {
-    *entry = (app_herd_extent_t){get(bucket, 8), (uint32_t)get(bucket + 12, 4)};
+    *entry = (app_herd_extent_t){sim_get_le(bucket, 8), (uint32_t)sim_get_le(bucket + 12, 4)};
     if (entry->offset == 0 && entry->bytes == 0) {
         return APP_HERD_NOT_IT;
     }
-    if (get(bucket + 24, 8) != checksum(bucket, 24)) {
+    if (sim_get_le(bucket + 24, 8) != checksum(bucket, 24)) {
         return APP_HERD_TORN;
     }
-    return get(bucket + 8, 4) == tag_of(key) ? APP_HERD_FOUND : APP_HERD_NOT_IT;
+    return sim_get_le(bucket + 8, 4) == tag_of(key) ? APP_HERD_FOUND : APP_HERD_NOT_IT;
 }
 
 app_herd_look_t app_herd_table_in_entry(const uint8_t *bucket, const uint8_t *entry,
                                         app_city128_t key)
 {
-    if (get(bucket + 16, 8) != checksum(entry, (uint32_t)get(bucket + 12, 4))) {
+    if (sim_get_le(bucket + 16, 8) != checksum(entry, (uint32_t)sim_get_le(bucket + 12, 4))) {
         return APP_HERD_TORN;
     }
     return is_key(entry, key) ? APP_HERD_FOUND : APP_HERD_NOT_IT;
@@ -264,7 +249,7 @@ bool app_herd_table_in_neighbourhood(const app_herd_table_image_t *image, const 
             *at = i * image->place_bytes + KEY_BYTES;
             *value = (app_herd_extent_t){0, image->value_bytes};
             if (image->kind == APP_HERD_POINTERS) {
-                value->offset = get(item + KEY_BYTES, APP_HERD_POINTER_BYTES);
+                value->offset = sim_get_le(item + KEY_BYTES, APP_HERD_POINTER_BYTES);
             }
             return true;
         }
@@ -317,7 +302,7 @@ static void make_place(const app_herd_table_image_t *image, uint32_t place, uint
         break;
     case APP_HERD_POINTERS:
         write_key(app_herd_key(index), bytes);
-        put(bytes + KEY_BYTES, entry_at(image, index), APP_HERD_POINTER_BYTES);
+        sim_put_le(bytes + KEY_BYTES, entry_at(image, index), APP_HERD_POINTER_BYTES);
         break;
     }
 }

@@ -4,26 +4,11 @@
 
 #include <string.h>
 
-static void put(uint8_t *bytes, uint64_t value, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
-static uint64_t get(const uint8_t *bytes, uint32_t count)
-{
-    uint64_t value = 0;
-    for (uint32_t i = count; i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    return value;
-}
-
+#include "kernel/bytes.h"
 app_city128_t app_herd_key(uint32_t index)
 {
     uint8_t bytes[4];
-    put(bytes, index, sizeof(bytes));
+    sim_put_le(bytes, index, sizeof(bytes));
     return app_city_hash128(bytes, sizeof(bytes));
 }
 
@@ -36,15 +21,15 @@ uint32_t app_herd_value_length(app_city128_t key)
 
 uint32_t app_herd_encode(const app_herd_request_t *request, bool large, uint8_t *buffer)
 {
-    put(buffer, request->key.low, 8);
-    put(buffer + 8, request->key.high, 8);
+    sim_put_le(buffer, request->key.low, 8);
+    sim_put_le(buffer + 8, request->key.high, 8);
     buffer[16] = request->opcode;
     const bool is_put = request->opcode == APP_HERD_PUT || request->opcode == APP_MICA_PUT;
     const uint32_t bytes = app_herd_request_bytes(is_put, request->value_bytes, large);
     if (is_put) {
         SIM_CHECK(request->value_bytes <= APP_HERD_VALUE_MAX);
         SIM_CHECK(large || request->value_bytes <= APP_HERD_SMALL_VALUE_MAX);
-        put(buffer + 17, request->value_bytes, large ? 2 : 1);
+        sim_put_le(buffer + 17, request->value_bytes, large ? 2 : 1);
         memcpy(buffer + bytes - request->value_bytes, request->value, request->value_bytes);
     }
     return bytes;
@@ -56,7 +41,7 @@ bool app_herd_decode(const uint8_t *bytes, uint32_t count, bool large, app_herd_
         return false;
     }
     *request = (app_herd_request_t){
-        .key = {get(bytes, 8), get(bytes + 8, 8)},
+        .key = {sim_get_le(bytes, 8), sim_get_le(bytes + 8, 8)},
         .opcode = bytes[16],
     };
     if (request->opcode == APP_HERD_GET || request->opcode == APP_MICA_GET) {
@@ -66,7 +51,7 @@ bool app_herd_decode(const uint8_t *bytes, uint32_t count, bool large, app_herd_
     if ((request->opcode != APP_HERD_PUT && request->opcode != APP_MICA_PUT) || count < head) {
         return false;
     }
-    request->value_bytes = (uint32_t)get(bytes + 17, large ? 2 : 1);
+    request->value_bytes = (uint32_t)sim_get_le(bytes + 17, large ? 2 : 1);
     request->value = bytes + head;
     return request->value_bytes <= count - head;
 }
@@ -83,10 +68,10 @@ static uint64_t word_of(app_city128_t key, uint32_t stamp, uint32_t index)
 void app_herd_make_value(app_city128_t key, uint32_t stamp, uint8_t *value, uint32_t bytes)
 {
     SIM_CHECK(bytes >= STAMP_BYTES);
-    put(value, stamp ^ (uint32_t)key.low, STAMP_BYTES);
+    sim_put_le(value, stamp ^ (uint32_t)key.low, STAMP_BYTES);
     for (uint32_t at = STAMP_BYTES; at < bytes; at += 8) {
         const uint32_t left = bytes - at;
-        put(value + at, word_of(key, stamp, at), SIM_MIN(left, 8));
+        sim_put_le(value + at, word_of(key, stamp, at), SIM_MIN(left, 8));
     }
 }
 
@@ -95,11 +80,11 @@ bool app_herd_check_value(app_city128_t key, const uint8_t *value, uint32_t byte
     if (bytes < STAMP_BYTES) {
         return false;
     }
-    *stamp = (uint32_t)get(value, STAMP_BYTES) ^ (uint32_t)key.low;
+    *stamp = (uint32_t)sim_get_le(value, STAMP_BYTES) ^ (uint32_t)key.low;
     for (uint32_t at = STAMP_BYTES; at < bytes; at += 8) {
         const uint32_t left = SIM_MIN(bytes - at, 8);
         uint8_t expected[8];
-        put(expected, word_of(key, *stamp, at), left);
+        sim_put_le(expected, word_of(key, *stamp, at), left);
         if (memcmp(expected, value + at, left) != 0) {
             return false;
         }

@@ -5,6 +5,7 @@
 #define APPS_MOONCAKE_ENGINE_CONTROL_CALLS_H
 
 #include "kernel/base.h"
+#include "kernel/bytes.h"
 
 typedef struct app__mc_station app__mc_station_t;
 
@@ -57,17 +58,11 @@ void app__mc_calls_forget(app__mc_station_t *station);
 // Little-endian words in message bodies.
 static inline void app__mc_put64(char *at, uint64_t value)
 {
-    for (unsigned i = 0; i < 8; i++) {
-        at[i] = (char)(value >> (8 * i));
-    }
+    sim_put_le64((uint8_t *)at, value);
 }
 static inline uint64_t app__mc_get64(const char *at)
 {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        value |= (uint64_t)(uint8_t)at[i] << (8 * i);
-    }
-    return value;
+    return sim_get_le64((const uint8_t *)at);
 }
 
 #endif // APPS_MOONCAKE_ENGINE_CONTROL_CALLS_H

@@ -61,9 +61,9 @@ static void fill_request(app__mad_t *mad, const app__mc_station_t *station, uint
     put_ip(header + 4, net, own_interface);
     put_ip(header + 20, net, interface);
     uint8_t *const nvme = header + APP__MAD_IP_BYTES;
-    app__nvme_put(nvme + 2, message->queue_id, 2);
-    app__nvme_put(nvme + 4, APP__NVME_DEPTH, 2);
-    app__nvme_put(nvme + 6, APP__NVME_DEPTH - 1, 2);
+    sim_put_le(nvme + 2, message->queue_id, 2);
+    sim_put_le(nvme + 4, APP__NVME_DEPTH, 2);
+    sim_put_le(nvme + 6, APP__NVME_DEPTH - 1, 2);
 }
 
 void app__cm_send(app__mc_station_t *station, uint32_t nic, uint32_t interface,
@@ -82,7 +82,7 @@ void app__cm_send(app__mc_station_t *station, uint32_t nic, uint32_t interface,
     } else if (message->attribute == APP__CM_REPLY) {
         mad.responder_resources = mad.initiator_depth = 16;
         mad.rnr_retry_count = 7;
-        app__nvme_put(mad.private_data + 2, APP__NVME_DEPTH, 2);
+        sim_put_le(mad.private_data + 2, APP__NVME_DEPTH, 2);
     } else if (message->attribute == APP__CM_REJECT) {
         mad.reason = APP__REJ_CONSUMER;
     }
@@ -111,7 +111,7 @@ static bool take(void *ctx, const app__mad_t *mad, uint32_t interface)
         .qp_num = request || mad->kind == APP__MAD_REP ? (uint32_t)mad->qp_num : 0,
     };
     if (request) {
-        message.queue_id = (uint16_t)app__nvme_get(mad->private_data + APP__MAD_IP_BYTES + 2, 2);
+        message.queue_id = (uint16_t)sim_get_le(mad->private_data + APP__MAD_IP_BYTES + 2, 2);
     }
     if (request || mad->kind == APP__MAD_RTU || mad->kind == APP__MAD_DREQ) {
         app__nvme_node_received(port->station, &message);

@@ -6,6 +6,7 @@
 
 #include "apps/mooncake/engine/control/station.h"
 #include "apps/mooncake/engine/peers/context.h"
+#include "kernel/bytes.h"
 
 #define APP__NVME_DEPTH 128u        // commands of a queue
 #define APP__NVME_SLOT_BYTES 2048u  // room for a capsule
@@ -70,20 +71,5 @@ void app__nvme_pair_send(app__nvme_pair_t *pair, uint32_t slot, const void *byte
 void app__nvme_pair_take(app__nvme_pair_t *pair, uint64_t slot, void *bytes, uint64_t size);
 #define APP__NVME_RECEIVED (UINT64_C(1) << 62) // bit of the wr_id of receives; the rest is the slot
 #define APP__NVME_SENT (UINT64_C(1) << 63)     // bit of the wr_id of sent capsules
-
-static inline void app__nvme_put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) {
-        at[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-static inline uint64_t app__nvme_get(const uint8_t *at, unsigned bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++) {
-        value |= (uint64_t)at[i] << (8 * i);
-    }
-    return value;
-}
 
 #endif // APPS_MOONCAKE_ENGINE_FILES_NVME_CM_H

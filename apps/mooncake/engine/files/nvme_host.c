@@ -212,12 +212,12 @@ static void join(queue_t *queue)
     uint8_t *const data = capsule + APP__NVME_COMMAND_BYTES;
     const app_mooncake_t *const engine = queue->remote->engine;
     capsule[4] = 1; // Connect
-    app__nvme_put(capsule + 32, APP__NVME_CONNECT_BYTES, 4);
+    sim_put_le(capsule + 32, APP__NVME_CONNECT_BYTES, 4);
     capsule[39] = OFFSET_BLOCK;
-    app__nvme_put(capsule + 42, queue->pair.context->index + 1, 2);
-    app__nvme_put(capsule + 44, APP__NVME_DEPTH - 1, 2);
-    app__nvme_put(data, app__mc_seed_of(engine->name), 8); // host identifier
-    app__nvme_put(data + 16, 1, 2);                        // controller
+    sim_put_le(capsule + 42, queue->pair.context->index + 1, 2);
+    sim_put_le(capsule + 44, APP__NVME_DEPTH - 1, 2);
+    sim_put_le(data, app__mc_seed_of(engine->name), 8); // host identifier
+    sim_put_le(data + 16, 1, 2);                        // controller
     (void)snprintf((char *)data + 256, 223, "nqn.2014-08.org.nvmexpress:%s", queue->remote->server);
     (void)snprintf((char *)data + 512, 223, "nqn.2014-08.org.nvmexpress:%s", engine->name);
     app__nvme_pair_send(&queue->pair, 0, capsule, sizeof(capsule));
@@ -280,15 +280,15 @@ static void post(queue_t *queue, command_t *command)
     while (queue->commands[command->id] != NULL) {
         command->id++;
     }
-    app__nvme_put(capsule + 2, command->id, 2);
-    app__nvme_put(capsule + 4, task->segment->desc->nsid, 4);
-    app__nvme_put(capsule + 24, command->address, 8);
-    app__nvme_put(capsule + 32, command->length, 3);
-    app__nvme_put(capsule + 35, nic_mr_rkey(buffer->regions[queue->pair.context->index]), 4);
+    sim_put_le(capsule + 2, command->id, 2);
+    sim_put_le(capsule + 4, task->segment->desc->nsid, 4);
+    sim_put_le(capsule + 24, command->address, 8);
+    sim_put_le(capsule + 32, command->length, 3);
+    sim_put_le(capsule + 35, nic_mr_rkey(buffer->regions[queue->pair.context->index]), 4);
     capsule[39] = KEYED_BLOCK;
-    app__nvme_put(capsule + 40, command->offset / APP__NVME_BLOCK_BYTES, 8);
-    app__nvme_put(capsule + 48, blocks - 1, 2);
-    app__nvme_put(capsule + 56, shift, 4); // bytes of the first block that are not transferred
+    sim_put_le(capsule + 40, command->offset / APP__NVME_BLOCK_BYTES, 8);
+    sim_put_le(capsule + 48, blocks - 1, 2);
+    sim_put_le(capsule + 56, shift, 4); // bytes of the first block that are not transferred
     queue->commands[command->id] = command;
     queue->under_way++;
     command->queue = queue;
@@ -317,8 +317,8 @@ static void command_fired(sim_node_t *node, sim_timer_t *timer)
 static void answered(queue_t *queue, const uint8_t *answer)
 {
     remote_t *const remote = queue->remote;
-    const uint32_t id = (uint32_t)app__nvme_get(answer + 12, 2);
-    const bool good = app__nvme_get(answer + 14, 2) >> 1 == 0;
+    const uint32_t id = (uint32_t)sim_get_le(answer + 12, 2);
+    const bool good = sim_get_le(answer + 14, 2) >> 1 == 0;
     if (queue->state == JOINING) {
         if (!good) {
             queue_failed(queue);

@@ -87,11 +87,11 @@ static void answer(app__nvme_queue_t *queue, uint32_t id, uint32_t status, uint3
     if (queue->pair.qp == NULL || nic_qp_state(queue->pair.qp) != NIC_QPS_RTS) {
         return;
     }
-    app__nvme_put(entry, result, 4);
-    app__nvme_put(entry + 8, queue->head % APP__NVME_DEPTH, 2);
-    app__nvme_put(entry + 10, queue->id, 2);
-    app__nvme_put(entry + 12, id, 2);
-    app__nvme_put(entry + 14, (uint64_t)status << 1, 2);
+    sim_put_le(entry, result, 4);
+    sim_put_le(entry + 8, queue->head % APP__NVME_DEPTH, 2);
+    sim_put_le(entry + 10, queue->id, 2);
+    sim_put_le(entry + 12, id, 2);
+    sim_put_le(entry + 14, (uint64_t)status << 1, 2);
     app__nvme_pair_send(&queue->pair, id % APP__NVME_DEPTH, entry, sizeof(entry));
 }
 
@@ -307,17 +307,17 @@ void app__mc_file_at_home(app_mooncake_t *engine, app__mc_task_t *task)
 static uint32_t take_io(app__nvme_queue_t *queue, const uint8_t *capsule)
 {
     app_mooncake_t *const engine = queue->engine;
-    const app__mc_file_t *const file = file_of(engine, app__nvme_get(capsule + 4, 4));
+    const app__mc_file_t *const file = file_of(engine, sim_get_le(capsule + 4, 4));
     if (capsule[0] != APP__NVME_READ && capsule[0] != APP__NVME_WRITE) {
         return INVALID_OPCODE;
     }
     if (file == NULL) {
         return INVALID_NAMESPACE;
     }
-    const uint64_t shift = app__nvme_get(capsule + 56, 4);
-    const uint64_t block = app__nvme_get(capsule + 40, 8);
-    const uint64_t length = app__nvme_get(capsule + 32, 3);
-    const uint64_t blocks = app__nvme_get(capsule + 48, 2) + 1;
+    const uint64_t shift = sim_get_le(capsule + 56, 4);
+    const uint64_t block = sim_get_le(capsule + 40, 8);
+    const uint64_t length = sim_get_le(capsule + 32, 3);
+    const uint64_t blocks = sim_get_le(capsule + 48, 2) + 1;
     if (shift >= APP__NVME_BLOCK_BYTES || length == 0 ||
         length + shift > blocks * APP__NVME_BLOCK_BYTES) {
         return INVALID_FIELD;
@@ -331,12 +331,12 @@ static uint32_t take_io(app__nvme_queue_t *queue, const uint8_t *capsule)
         .engine = engine,
         .file = file,
         .queue = queue,
-        .id = (uint32_t)app__nvme_get(capsule + 2, 2),
+        .id = (uint32_t)sim_get_le(capsule + 2, 2),
         .reads = capsule[0] == APP__NVME_READ,
         .offset = offset,
         .length = length,
-        .address = app__nvme_get(capsule + 24, 8),
-        .rkey = (uint32_t)app__nvme_get(capsule + 35, 4),
+        .address = sim_get_le(capsule + 24, 8),
+        .rkey = (uint32_t)sim_get_le(capsule + 35, 4),
     };
     operation_queue(operation);
     return 0;
@@ -344,7 +344,7 @@ static uint32_t take_io(app__nvme_queue_t *queue, const uint8_t *capsule)
 
 static void take(app__nvme_queue_t *queue, const uint8_t *capsule, uint64_t bytes)
 {
-    const uint32_t id = (uint32_t)app__nvme_get(capsule + 2, 2);
+    const uint32_t id = (uint32_t)sim_get_le(capsule + 2, 2);
     uint32_t status = INVALID_FIELD;
     queue->head++;
     if (bytes < APP__NVME_COMMAND_BYTES) {
