@@ -27,33 +27,30 @@ typedef union value {
 
 // -- fields
 
+// What the types differ in: the bytes of a field, and the units of its numbers.
+static const struct {
+    size_t bytes;
+    const sim__measure_t *measure; // NULL: the values are no numbers with units
+} types[] = {
+    [SIM_ATTR_BOOL] = {sizeof(bool), NULL},
+    [SIM_ATTR_COUNT] = {sizeof(uint64_t), &sim__measure_count},
+    [SIM_ATTR_BYTES] = {sizeof(uint64_t), &sim__measure_bytes},
+    [SIM_ATTR_TIME] = {sizeof(sim_time_t), &sim__measure_time},
+    [SIM_ATTR_RATE] = {sizeof(uint64_t), &sim__measure_rate},
+    [SIM_ATTR_RATIO] = {sizeof(sim_ratio_t), NULL},
+    [SIM_ATTR_ENUM] = {sizeof(uint32_t), NULL},
+    [SIM_ATTR_STRING] = {sizeof(char *), NULL},
+    [SIM_ATTR_PRIORITIES] = {sizeof(uint8_t), NULL},
+    [SIM_ATTR_WEIGHTS] = {SIM__LIST_MAX * sizeof(uint32_t), &sim__measure_count},
+    [SIM_ATTR_NAME] = {sizeof(sim_name_t), NULL},
+    [SIM_ATTR_PROFILES] = {sizeof(sim_profiles_t), NULL},
+};
+
 static size_t field_bytes(const sim_attr_t *attr)
 {
-    switch (attr->type) {
-    case SIM_ATTR_BOOL:
-        return sizeof(bool);
-    case SIM_ATTR_COUNT:
-    case SIM_ATTR_BYTES:
-    case SIM_ATTR_TIME:
-    case SIM_ATTR_RATE:
-        return sizeof(uint64_t);
-    case SIM_ATTR_RATIO:
-        return sizeof(sim_ratio_t);
-    case SIM_ATTR_ENUM:
-        return sizeof(uint32_t);
-    case SIM_ATTR_STRING:
-        return sizeof(char *);
-    case SIM_ATTR_PRIORITIES:
-        return sizeof(uint8_t);
-    case SIM_ATTR_WEIGHTS:
-        return SIM__LIST_MAX * sizeof(uint32_t);
-    case SIM_ATTR_PROFILES:
-        return sizeof(sim_profiles_t);
-    case SIM_ATTR_NAME:
-        return sizeof(sim_name_t);
-    }
-    SIM_CHECKF(false, "%s has type %d", attr->path, (int)attr->type);
-    return 0;
+    SIM_CHECKF((size_t)attr->type < SIM_COUNT_OF(types), "%s has type %d", attr->path,
+               (int)attr->type);
+    return types[attr->type].bytes;
 }
 
 static char *string_field(const sim_attr_t *attr, const void *config)
@@ -67,31 +64,6 @@ static void set_string_field(const sim_attr_t *attr, void *config, const char *t
 {
     char *const copy = sim_strdup(text);
     memcpy((char *)config + attr->offset, &copy, sizeof(copy));
-}
-
-// Returns the units of a type; NULL: its values are no numbers with units.
-static const sim__measure_t *measure_of(sim_attr_type_t type)
-{
-    switch (type) {
-    case SIM_ATTR_COUNT:
-    case SIM_ATTR_WEIGHTS:
-        return &sim__measure_count;
-    case SIM_ATTR_BYTES:
-        return &sim__measure_bytes;
-    case SIM_ATTR_TIME:
-        return &sim__measure_time;
-    case SIM_ATTR_RATE:
-        return &sim__measure_rate;
-    case SIM_ATTR_BOOL:
-    case SIM_ATTR_RATIO:
-    case SIM_ATTR_ENUM:
-    case SIM_ATTR_STRING:
-    case SIM_ATTR_PRIORITIES:
-    case SIM_ATTR_PROFILES:
-    case SIM_ATTR_NAME:
-        break;
-    }
-    return NULL;
 }
 
 // -- choices
@@ -210,7 +182,7 @@ static sim_err_t parse_value(const sim_attr_t *attr, sim__span_t span, value_t *
     case SIM_ATTR_COUNT:
     case SIM_ATTR_BYTES:
     case SIM_ATTR_RATE:
-        return sim__parse_number(measure_of(attr->type), span, &value->number, message);
+        return sim__parse_number(types[attr->type].measure, span, &value->number, message);
     case SIM_ATTR_RATIO:
         return sim__parse_ratio(span, &value->ratio, message);
     case SIM_ATTR_ENUM:
@@ -243,7 +215,7 @@ static bool read_bound(const sim_attr_t *attr, const char *text, sim_ratio_t *bo
     if (attr->type == SIM_ATTR_RATIO) {
         error = sim_parse_ratio(text, bound, &message);
     } else {
-        const sim__measure_t *const measure = measure_of(attr->type);
+        const sim__measure_t *const measure = types[attr->type].measure;
         SIM_CHECKF(measure != NULL, "%s cannot have a range", attr->path);
         bound->den = 1;
         error = sim__parse_number(measure, sim__span(text), &bound->num, &message);
@@ -268,28 +240,17 @@ static bool is_within(const sim_attr_t *attr, sim_ratio_t ratio)
 
 static bool value_is_within(const sim_attr_t *attr, const value_t *value)
 {
-    switch (attr->type) {
-    case SIM_ATTR_COUNT:
-    case SIM_ATTR_BYTES:
-    case SIM_ATTR_TIME:
-    case SIM_ATTR_RATE:
-        return is_within(attr, (sim_ratio_t){value->number, 1});
-    case SIM_ATTR_RATIO:
+    if (attr->type == SIM_ATTR_RATIO) {
         return is_within(attr, value->ratio);
-    case SIM_ATTR_WEIGHTS:
-        for (size_t i = 0; i < SIM__LIST_MAX; ++i) {
-            if (!is_within(attr, (sim_ratio_t){value->weights[i], 1})) {
-                return false;
-            }
+    }
+    if (attr->type != SIM_ATTR_WEIGHTS) {
+        return types[attr->type].measure == NULL ||
+               is_within(attr, (sim_ratio_t){value->number, 1});
+    }
+    for (size_t i = 0; i < SIM__LIST_MAX; ++i) {
+        if (!is_within(attr, (sim_ratio_t){value->weights[i], 1})) {
+            return false;
         }
-        return true;
-    case SIM_ATTR_BOOL:
-    case SIM_ATTR_ENUM:
-    case SIM_ATTR_STRING:
-    case SIM_ATTR_PRIORITIES:
-    case SIM_ATTR_PROFILES:
-    case SIM_ATTR_NAME:
-        break;
     }
     return true;
 }
@@ -447,7 +408,7 @@ static char *format_scalar(const sim_attr_t *attr, uint64_t number)
     if (attr->type == SIM_ATTR_TIME && number == SIM_TIME_NEVER) {
         return sim_strdup("never");
     }
-    return sim__format_number(measure_of(attr->type), number);
+    return sim__format_number(types[attr->type].measure, number);
 }
 
 char *sim_attr_get(const sim_attr_t *attr, const void *config)
@@ -496,7 +457,7 @@ static bool read_ratio(const sim_attr_t *attr, const void *config, sim_ratio_t *
         memcpy(ratio, field, sizeof(*ratio));
         return !sim_ratio_is_auto(*ratio);
     }
-    SIM_CHECKF(measure_of(attr->type) != NULL, "%s has no order", attr->path);
+    SIM_CHECKF(types[attr->type].measure != NULL, "%s has no order", attr->path);
     ratio->den = 1;
     memcpy(&ratio->num, field, sizeof(ratio->num));
     return ratio->num < SIM_AUTO;
