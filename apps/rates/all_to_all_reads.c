@@ -313,12 +313,11 @@ typedef struct reads_report {
     ROWS(APP__MEMBER)
 } reads_report_t;
 
-static void fill_report(const void *object, void *report)
+static void fill_report(const void *object, void *into)
 {
     const reads_t *const reads = object;
+    reads_report_t *const report = into;
     uint64_t sum = 0;
-    uint64_t total = 0;
-    uint64_t failed = 0;
     uint64_t least = UINT64_MAX;
     uint64_t most = 0;
     for (uint32_t m = 0; m < reads->machine_count; m++) {
@@ -326,20 +325,16 @@ static void fill_report(const void *object, void *report)
         for (uint32_t t = 0; t < reads->thread_count; t++) {
             const app__thread_t *const thread = &reads->readers[m * reads->thread_count + t].thread;
             counted += thread->counted;
-            total += thread->total;
-            failed += thread->failed;
+            report->operations += thread->total;
+            report->failed += thread->failed;
         }
         sum += counted;
         least = SIM_MIN(counted, least);
         most = SIM_MAX(counted, most);
     }
-    *(reads_report_t *)report = (reads_report_t){
-        .mops_per_machine = app__mops(&reads->app, &reads->span, sum) / reads->machine_count,
-        .mops_min = app__mops(&reads->app, &reads->span, least),
-        .mops_max = app__mops(&reads->app, &reads->span, most),
-        .operations = total,
-        .failed = failed,
-    };
+    report->mops_per_machine = app__mops(&reads->app, &reads->span, sum) / reads->machine_count;
+    report->mops_min = app__mops(&reads->app, &reads->span, least);
+    report->mops_max = app__mops(&reads->app, &reads->span, most);
 }
 
 #define ROW(...) APP__ROW(reads_report_t, __VA_ARGS__)

@@ -10,11 +10,11 @@
 
 static nic_wr_opcode_t opcode_of(const app__rate_t *rate)
 {
-    switch (rate->verb) {
+    switch (rate->config.verb) {
     case APP__RATE_READ:
         return NIC_WR_RDMA_READ;
     case APP__RATE_SEND:
-        return rate->bytes == 0 ? NIC_WR_SEND_WITH_IMM : NIC_WR_SEND;
+        return rate->config.bytes == 0 ? NIC_WR_SEND_WITH_IMM : NIC_WR_SEND;
     case APP__RATE_FETCH_ADD:
         return NIC_WR_ATOMIC_FETCH_AND_ADD;
     case APP__RATE_WRITE:
@@ -27,32 +27,34 @@ static void fill(app__rate_sender_t *sender, uint32_t q, nic_send_wr_t *wr)
 {
     const app__rate_t *const rate = sender->rate;
     const app__machine_t *const peer = &rate->to[sender->peers[q]];
-    const bool fetch = rate->verb == APP__RATE_READ || rate->verb == APP__RATE_FETCH_ADD;
-    const uint64_t bytes = rate->verb == APP__RATE_FETCH_ADD ? 8 : rate->bytes;
+    const bool fetch =
+        rate->config.verb == APP__RATE_READ || rate->config.verb == APP__RATE_FETCH_ADD;
+    const uint64_t bytes = rate->config.verb == APP__RATE_FETCH_ADD ? 8 : rate->config.bytes;
     *wr = (nic_send_wr_t){
         .wr_id = q,
         .opcode = opcode_of(rate),
         .send_flags = rate->inlined && !fetch ? (uint32_t)NIC_SEND_INLINE : 0,
         .sge = {sender->thread.machine->address, bytes, app__machine_key(sender->thread.machine)},
     };
-    if (rate->verb == APP__RATE_FETCH_ADD) {
+    if (rate->config.verb == APP__RATE_FETCH_ADD) {
         wr->atomic.remote_addr =
-            peer->address + 8 * sim_random_below(&sender->random, rate->counters);
+            peer->address + 8 * sim_random_below(&sender->random, rate->config.counters);
         wr->atomic.compare_add = 1;
         wr->atomic.rkey = app__machine_key(peer);
-    } else if (rate->verb != APP__RATE_SEND) {
+    } else if (rate->config.verb != APP__RATE_SEND) {
         wr->rdma.remote_addr =
             peer->address +
-            sim_random_below(&sender->random, APP__RATE_OFFSETS / rate->align) * rate->align;
+            sim_random_below(&sender->random, APP__RATE_OFFSETS / rate->config.align) *
+                rate->config.align;
         wr->rdma.rkey = app__machine_key(peer);
     }
-    if (rate->transport == NIC_QPT_UD) {
+    if (rate->config.transport == NIC_QPT_UD) {
         const uint32_t r =
-            rate->random_peer
+            rate->config.random_peer
                 ? (uint32_t)sim_random_below(&sender->random, rate->receiver_count)
                 : (uint32_t)((sender - rate->senders) * rate->qps + q) % rate->receiver_count;
         const app__rate_receiver_t *const receiver = &rate->receivers[r];
-        const uint32_t at = rate->random_peer
+        const uint32_t at = rate->config.random_peer
                                 ? (uint32_t)sim_random_below(&sender->random, receiver->qp_count)
                                 : q % receiver->qp_count;
         wr->ud.remote_interface = receiver->thread.machine->endpoint->interface;
@@ -82,7 +84,7 @@ static bool has_room(const app__rate_sender_t *sender, uint32_t q)
     if (SIM_UNLIKELY(sender->broken[q])) {
         return false;
     }
-    if (rate->whole_window && sender->posted[q] % rate->window == 0) {
+    if (rate->config.whole_window && sender->posted[q] % rate->window == 0) {
         return outstanding == 0;
     }
     return outstanding + rate->batch <= rate->window;
@@ -132,7 +134,7 @@ bool app__rate_receive_on(nic_core_t *core, void *ctx)
         if (i + 1 == count || wc[i + 1].wr_id != wc[i].wr_id ||
             wc[i + 1].status != NIC_WC_SUCCESS) {
             app__post_receives((nic_qp_t *)(uintptr_t)wc[i].wr_id, receiver->thread.machine, same,
-                               receiver->rate->bytes);
+                               receiver->rate->config.bytes);
             same = 0;
         }
     }
@@ -196,8 +198,9 @@ void app__rate_carry(app_t *app, sim_carry_t *carry)
     for (uint32_t r = 0; r < rate->receiver_count; r++) {
         (void)app__thread_carry(carry, &rate->receivers[r].thread);
     }
-    for (uint32_t m = 0; rate->verb == APP__RATE_FETCH_ADD && m < rate->to_count; m++) {
-        app__machine_carry_words(carry, &rate->to[m], rate->to[m].address, rate->counters, 8);
+    for (uint32_t m = 0; rate->config.verb == APP__RATE_FETCH_ADD && m < rate->to_count; m++) {
+        app__machine_carry_words(carry, &rate->to[m], rate->to[m].address, rate->config.counters,
+                                 8);
     }
 }
 

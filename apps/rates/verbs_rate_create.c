@@ -7,30 +7,8 @@
 #define QP_PAIR_BYTES 1900u // measured: 114,688 queue pairs and their peers take 208 MB
 #define PREFIX "traffic.verbs-rate"
 
-typedef struct rate_config {
-    char *from;
-    char *to;
-    app__rate_verb_t verb;
-    nic_qp_type_t transport;
-    uint64_t bytes;
-    uint64_t align;
-    bool inlined;
-    bool random_peer;
-    bool whole_window;
-    uint64_t threads;
-    uint64_t qps;
-    uint64_t window;
-    uint64_t batch;
-    uint64_t signal_every;
-    uint64_t receivers;
-    uint64_t receiver_qps;
-    uint64_t counters;
-    uint64_t region_bytes;
-    app__span_t span;
-} rate_config_t;
-
 // clang-format off
-#define ATTR(type_, path_, ...) SIM_ATTR_ROW(rate_config_t, type_, PREFIX "." path_, __VA_ARGS__)
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(app__rate_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
     ATTR(STRING, "from", from, "host0", "machines that post the operations"),
     ATTR(STRING, "to", to, "host[1-*]", "machines that the operations go to"),
@@ -50,22 +28,22 @@ static const sim_attr_t attrs[] = {
     ATTR(COUNT, "counters", counters, "1", "1", "100000000", "number of 8-byte words of a machine that fetch-add goes to, at random"),
     ATTR(BOOL, "random-peer", random_peer, "on", "on: each send over ud goes to a random receiver; off: all sends of a queue pair go to one receiver"),
     ATTR(BYTES, "region", region_bytes, "16MiB", "64KiB", "1TiB", "registered memory of a machine; writes and reads go to its first 64 KiB"),
-    APP__SPAN_ATTRS(PREFIX, rate_config_t),
+    APP__SPAN_ATTRS(PREFIX, app__rate_config_t),
 };
 // clang-format on
 
 static const sim_attr_table_t attr_table =
-    SIM_ATTR_TABLE(PREFIX, "application", rate_config_t, attrs);
+    SIM_ATTR_TABLE(PREFIX, "application", app__rate_config_t, attrs);
 
 // -- creation
 
 static nic_qp_t *add_receiving(app__rate_receiver_t *receiver)
 {
     app__rate_t *const rate = receiver->rate;
-    const bool sends = rate->verb == APP__RATE_SEND;
+    const bool sends = rate->config.verb == APP__RATE_SEND;
     SIM_CHECK(receiver->qp_count < receiver->qp_capacity);
-    nic_qp_t *const qp = app__machine_qp(receiver->thread.machine, rate->transport, receiver->cq, 1,
-                                         sends ? APP__RATE_RECEIVES : 0);
+    nic_qp_t *const qp = app__machine_qp(receiver->thread.machine, rate->config.transport,
+                                         receiver->cq, 1, sends ? APP__RATE_RECEIVES : 0);
     receiver->qps[receiver->qp_count++] = qp;
     return qp;
 }
@@ -75,15 +53,15 @@ static void make_receivers(app__rate_t *rate, uint32_t threads, uint32_t ud_qps)
     const uint32_t all = rate->sender_count * rate->qps;
     for (uint32_t r = 0; r < rate->receiver_count; r++) {
         app__rate_receiver_t *const receiver = &rate->receivers[r];
-        app__thread_init(&receiver->thread, &rate->to[r / threads], &rate->span, r,
+        app__thread_init(&receiver->thread, &rate->to[r / threads], &rate->config.span, r,
                          app__rate_receive_on, receiver);
         receiver->rate = rate;
         receiver->cq = app__thread_cq(&receiver->thread);
-        receiver->qp_capacity = rate->transport == NIC_QPT_UD ? ud_qps : all;
+        receiver->qp_capacity = rate->config.transport == NIC_QPT_UD ? ud_qps : all;
         receiver->qps = sim_alloc_array(receiver->qp_capacity, sizeof(nic_qp_t *));
-        for (uint32_t q = 0; rate->transport == NIC_QPT_UD && q < ud_qps; q++) {
+        for (uint32_t q = 0; rate->config.transport == NIC_QPT_UD && q < ud_qps; q++) {
             app__post_receives(add_receiving(receiver), receiver->thread.machine,
-                               APP__RATE_RECEIVES, rate->bytes);
+                               APP__RATE_RECEIVES, rate->config.bytes);
         }
     }
 }
@@ -93,7 +71,7 @@ static void make_senders(app__rate_t *rate, const app_context_t *context, uint32
     const uint32_t per_machine = rate->receiver_count / rate->to_count;
     for (uint32_t s = 0; s < rate->sender_count; s++) {
         app__rate_sender_t *const sender = &rate->senders[s];
-        app__thread_init(&sender->thread, &rate->from[s / threads], &rate->span, s,
+        app__thread_init(&sender->thread, &rate->from[s / threads], &rate->config.span, s,
                          app__rate_send_on, sender);
         sender->rate = rate;
         sender->cq = app__thread_cq(&sender->thread);
@@ -104,32 +82,34 @@ static void make_senders(app__rate_t *rate, const app_context_t *context, uint32
         sender->broken = sim_alloc_array(rate->qps, sizeof(*sender->broken));
         app__random_init(&sender->random, context, s, "verbs-rate");
         sim_sample(net_sim(context->net), sender->thread.machine->endpoint->node,
-                   app__span_begin(&rate->span), rate->span.measure_ps, app__rate_sample, sender);
+                   app__span_begin(&rate->config.span), rate->config.span.measure_ps,
+                   app__rate_sample, sender);
         for (uint32_t q = 0; q < rate->qps; q++) {
             const uint32_t all = s * rate->qps + q;
-            sender->qps[q] = app__machine_qp(sender->thread.machine, rate->transport, sender->cq,
-                                             rate->window, 0);
+            sender->qps[q] = app__machine_qp(sender->thread.machine, rate->config.transport,
+                                             sender->cq, rate->window, 0);
             sender->peers[q] = all % rate->to_count;
-            if (rate->transport != NIC_QPT_UD) {
+            if (rate->config.transport != NIC_QPT_UD) {
                 SIM_CHECK(per_machine > 0);
                 app__rate_receiver_t *const receiver =
                     &rate->receivers[all % rate->to_count * per_machine +
                                      all / rate->to_count % per_machine];
                 nic_qp_t *const peer = add_receiving(receiver);
                 app__join(sender->qps[q], peer);
-                if (rate->verb == APP__RATE_WRITE && rate->transport == NIC_QPT_UC) {
+                if (rate->config.verb == APP__RATE_WRITE && rate->config.transport == NIC_QPT_UC) {
                     nic_qp_on_write(peer, app__rate_count_write, &receiver->thread);
                 }
-                if (rate->verb == APP__RATE_SEND) {
+                if (rate->config.verb == APP__RATE_SEND) {
                     app__post_receives(peer, receiver->thread.machine, APP__RATE_RECEIVES,
-                                       rate->bytes);
+                                       rate->config.bytes);
                 }
             }
         }
     }
 }
 
-static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_message_t *message)
+static sim_err_t check(const app__rate_config_t *config, uint64_t signal_every,
+                       sim_message_t *message)
 {
     const bool send = config->verb == APP__RATE_SEND;
     if ((config->transport == NIC_QPT_UD && !send) ||
@@ -157,7 +137,7 @@ static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_m
 }
 
 static void init_machines(app__rate_t *rate, const app_context_t *context,
-                          const rate_config_t *config, const app__places_t places[2])
+                          const app__rate_config_t *config, const app__places_t places[2])
 {
     const uint64_t sending = config->threads * config->qps;
     const uint64_t all = sending * rate->from_count;
@@ -178,26 +158,19 @@ static void init_machines(app__rate_t *rate, const app_context_t *context,
 static bool all_inline(const app__rate_t *rate)
 {
     for (uint32_t m = 0; m < rate->from_count; m++) {
-        if (rate->bytes > nic_inline_max(rate->from[m].endpoint->nic)) {
+        if (rate->config.bytes > nic_inline_max(rate->from[m].endpoint->nic)) {
             return false;
         }
     }
     return true;
 }
 
-static app__rate_t *make(const app_context_t *context, const rate_config_t *config,
+static app__rate_t *make(const app_context_t *context, const app__rate_config_t *config,
                          const app__places_t places[2], uint64_t signal_every)
 {
     app__rate_t *const rate = sim_alloc(sizeof(*rate));
     rate->app = (app_t){&app_verbs_rate, context->net, context->index};
-    rate->span = config->span;
-    rate->verb = (app__rate_verb_t)config->verb;
-    rate->transport = config->transport;
-    rate->whole_window = config->whole_window;
-    rate->random_peer = config->random_peer;
-    rate->bytes = config->bytes;
-    rate->align = config->align;
-    rate->counters = config->counters;
+    rate->config = *config;
     rate->qps = (uint32_t)config->qps;
     rate->window = (uint32_t)config->window;
     rate->batch = (uint32_t)config->batch;
@@ -217,7 +190,7 @@ static app__rate_t *make(const app_context_t *context, const rate_config_t *conf
     return rate;
 }
 
-static sim_err_t check_pair(const app_context_t *context, const rate_config_t *config,
+static sim_err_t check_pair(const app_context_t *context, const app__rate_config_t *config,
                             uint32_t from, uint32_t to, sim_message_t *message)
 {
     if (!app__can_talk(context->net, from, to)) {
@@ -236,7 +209,7 @@ static sim_err_t check_pair(const app_context_t *context, const rate_config_t *c
 static sim_err_t rate_create(const app_context_t *context, const void *config_void, app_t **app,
                              sim_message_t *message)
 {
-    const rate_config_t *const config = config_void;
+    const app__rate_config_t *const config = config_void;
     app__places_t places[2];
     const uint64_t half = SIM_MAX(1, config->window / 2);
     const uint64_t automatic = config->whole_window ? 1 : SIM_MIN(half, 64);

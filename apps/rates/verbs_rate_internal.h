@@ -13,6 +13,28 @@ typedef enum app__rate_verb {
     APP__RATE_FETCH_ADD
 } app__rate_verb_t;
 
+typedef struct app__rate_config {
+    char *from;
+    char *to;
+    app__rate_verb_t verb;
+    nic_qp_type_t transport;
+    uint64_t bytes;
+    uint64_t align;
+    bool inlined;
+    bool random_peer;
+    bool whole_window;
+    uint64_t threads;
+    uint64_t qps;
+    uint64_t window;
+    uint64_t batch;
+    uint64_t signal_every;
+    uint64_t receivers;
+    uint64_t receiver_qps;
+    uint64_t counters;
+    uint64_t region_bytes;
+    app__span_t span;
+} app__rate_config_t;
+
 typedef struct app__rate app__rate_t;
 
 typedef struct app__rate_sender {
@@ -41,16 +63,9 @@ typedef struct app__rate_receiver {
 } app__rate_receiver_t;
 
 struct app__rate {
-    app_t app; // first
-    app__span_t span;
-    app__rate_verb_t verb;
-    nic_qp_type_t transport;
+    app_t app;                 // first
+    app__rate_config_t config; // its texts last until the end of the creation
     bool inlined;
-    bool whole_window;
-    bool random_peer;
-    uint64_t bytes;
-    uint64_t align;
-    uint64_t counters;
     uint32_t qps;
     uint32_t window;
     uint32_t batch;

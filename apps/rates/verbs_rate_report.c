@@ -6,8 +6,8 @@
 static uint64_t sum_words(const app__rate_t *rate)
 {
     uint64_t sum = 0;
-    for (uint32_t m = 0; rate->verb == APP__RATE_FETCH_ADD && m < rate->to_count; m++) {
-        for (uint64_t i = 0; i < rate->counters; i++) {
+    for (uint32_t m = 0; rate->config.verb == APP__RATE_FETCH_ADD && m < rate->to_count; m++) {
+        for (uint64_t i = 0; i < rate->config.counters; i++) {
             sum += nic_mr_read64(rate->to[m].memory, rate->to[m].address + 8 * i);
         }
     }
@@ -28,34 +28,27 @@ typedef struct rate_report {
     ROWS(APP__MEMBER)
 } rate_report_t;
 
-static void fill_report(const void *object, void *report)
+static void fill_report(const void *object, void *into)
 {
     const app__rate_t *const rate = object;
+    rate_report_t *const report = into;
     uint64_t sent = 0;
-    uint64_t posted = 0;
-    uint64_t failed = 0;
     uint64_t received = 0;
-    uint64_t received_all = 0;
     for (uint32_t s = 0; s < rate->sender_count; s++) {
         sent += app__rate_measured(&rate->senders[s]);
-        failed += rate->senders[s].thread.failed;
+        report->failed += rate->senders[s].thread.failed;
         for (uint32_t q = 0; q < rate->qps; q++) {
-            posted += rate->senders[s].posted[q];
+            report->operations += rate->senders[s].posted[q];
         }
     }
     for (uint32_t r = 0; r < rate->receiver_count; r++) {
         received += rate->receivers[r].thread.counted;
-        received_all += rate->receivers[r].thread.total;
+        report->received += rate->receivers[r].thread.total;
     }
-    *(rate_report_t *)report = (rate_report_t){
-        .mops = app__mops(&rate->app, &rate->span, sent),
-        .mops_received = app__mops(&rate->app, &rate->span, received),
-        .mops_per_machine = app__mops(&rate->app, &rate->span, sent) / rate->from_count,
-        .operations = posted,
-        .failed = failed,
-        .received = received_all,
-        .counters_sum = sum_words(rate),
-    };
+    report->mops = app__mops(&rate->app, &rate->config.span, sent);
+    report->mops_received = app__mops(&rate->app, &rate->config.span, received);
+    report->mops_per_machine = report->mops / rate->from_count;
+    report->counters_sum = sum_words(rate);
 }
 
 #define ROW(...) APP__ROW(rate_report_t, __VA_ARGS__)

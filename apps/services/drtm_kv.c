@@ -319,35 +319,27 @@ typedef struct drtm_report {
     ROWS(APP__MEMBER)
 } drtm_report_t;
 
-static void fill_report(const void *object, void *report)
+static void fill_report(const void *object, void *into)
 {
     const drtm_t *const drtm = object;
+    drtm_report_t *const report = into;
     uint64_t gets = 0;
     uint64_t halves = 0;
-    uint64_t posted = 0;
-    uint64_t failed = 0;
     for (uint32_t c = 0; c < drtm->client_count; c++) {
         gets += drtm->clients[c].gets;
         halves += drtm->clients[c].halves;
-        failed += drtm->clients[c].thread.failed;
+        report->failed += drtm->clients[c].thread.failed;
         for (uint32_t q = 0; q < drtm->qps; q++) {
-            posted += drtm->clients[c].queues[q].halves;
+            report->atomics += drtm->clients[c].queues[q].halves;
         }
     }
-    uint64_t sum = 0; // unwritten words are 0
-    for (uint64_t i = 0; i < summed_words(drtm); i++) {
-        sum += nic_mr_read64(drtm->machines[0].memory,
-                             drtm->machines[0].address + i * ITEM_BYTES + WORD_OFFSET);
+    for (uint64_t i = 0; i < summed_words(drtm); i++) { // unwritten words are 0
+        report->words_sum += nic_mr_read64(
+            drtm->machines[0].memory, drtm->machines[0].address + i * ITEM_BYTES + WORD_OFFSET);
     }
-    *(drtm_report_t *)report = (drtm_report_t){
-        .mops = app__mops(&drtm->app, &drtm->span, gets) +
-                app__mops(&drtm->app, &drtm->span, halves) / 2,
-        .gets_mops = app__mops(&drtm->app, &drtm->span, gets),
-        .puts_mops = app__mops(&drtm->app, &drtm->span, halves) / 2,
-        .atomics = posted,
-        .failed = failed,
-        .words_sum = sum,
-    };
+    report->gets_mops = app__mops(&drtm->app, &drtm->span, gets);
+    report->puts_mops = app__mops(&drtm->app, &drtm->span, halves) / 2;
+    report->mops = report->gets_mops + report->puts_mops;
 }
 
 #define ROW(...) APP__ROW(drtm_report_t, __VA_ARGS__)

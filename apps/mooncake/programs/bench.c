@@ -18,12 +18,12 @@
 static uint64_t completed_bytes(const app__mc_bench_t *bench)
 {
     const app_mooncake_counters_t *const counters = &bench->engine->counters;
-    return counters->bytes - (bench->file_bytes > 0 ? counters->copied_bytes : 0);
+    return counters->bytes - (bench->config.file_bytes > 0 ? counters->copied_bytes : 0);
 }
 
 static uint64_t bytes_now(const app__mc_bench_t *bench)
 {
-    if (bench->file_bytes > 0) {
+    if (bench->config.file_bytes > 0) {
         return completed_bytes(bench); // the NICs of other engines move them
     }
     uint64_t bytes = bench->engine->counters.copied_bytes;
@@ -39,8 +39,8 @@ static void batch_done(app_mooncake_batch_id_t batch_id, void *ctx)
 {
     app__mc_bench_thread_t *const thread = ctx;
     app__mc_bench_t *const bench = thread->bench;
-    const int64_t count =
-        app_mooncake_get_transfer_status(bench->engine, batch_id, bench->statuses, bench->batch);
+    const int64_t count = app_mooncake_get_transfer_status(bench->engine, batch_id, bench->statuses,
+                                                           bench->config.batch);
     bool good = true;
     for (int64_t i = 0; i < count; i++) {
         const bool completed = bench->statuses[i].s == APP_MOONCAKE_COMPLETED;
@@ -49,7 +49,7 @@ static void batch_done(app_mooncake_batch_id_t batch_id, void *ctx)
         good = good && completed;
     }
     const sim_time_t now_ps = bench->node->now_ps;
-    if (good && (bench->measuring || bench->total_bytes != SIM_AUTO)) {
+    if (good && (bench->measuring || bench->config.total_bytes != SIM_AUTO)) {
         sim_sample_set_add(&bench->batches_ps, now_ps - thread->since_ps);
     }
     bench->ended_ps = now_ps;
@@ -81,22 +81,22 @@ static void batch_seen(app_mooncake_batch_id_t batch_id, void *ctx)
 
 static bool is_over(const app__mc_bench_t *bench)
 {
-    return bench->stopped ||
-           (bench->total_bytes != SIM_AUTO && bench->submitted_bytes >= bench->total_bytes);
+    return bench->stopped || (bench->config.total_bytes != SIM_AUTO &&
+                              bench->submitted_bytes >= bench->config.total_bytes);
 }
 
 // Returns the length of the next request: a block. The last two share the rest of the total, so
 // that neither is too short to hold a mark.
 static uint64_t next_length(const app__mc_bench_t *bench)
 {
-    if (bench->total_bytes == SIM_AUTO) {
-        return bench->block_bytes;
+    if (bench->config.total_bytes == SIM_AUTO) {
+        return bench->config.block_bytes;
     }
-    const uint64_t left = bench->total_bytes - bench->submitted_bytes;
-    if (left >= 2 * bench->block_bytes) {
-        return bench->block_bytes;
+    const uint64_t left = bench->config.total_bytes - bench->submitted_bytes;
+    if (left >= 2 * bench->config.block_bytes) {
+        return bench->config.block_bytes;
     }
-    return left <= bench->block_bytes ? left : (left + 1) / 2;
+    return left <= bench->config.block_bytes ? left : (left + 1) / 2;
 }
 
 static void next_batch(app__mc_bench_thread_t *thread)
@@ -112,16 +112,17 @@ static void next_batch(app__mc_bench_thread_t *thread)
         return;
     }
     thread->half = 1 - half;
-    const uint64_t half_bytes = bench->batch * bench->block_bytes;
+    const uint64_t half_bytes = bench->config.batch * bench->config.block_bytes;
     const uint64_t first = (thread->index * 2 + half) * half_bytes;
     uint64_t count = 0;
-    for (; count < bench->batch && !is_over(bench); count++) {
-        const uint64_t at = first + count * bench->block_bytes;
+    for (; count < bench->config.batch && !is_over(bench); count++) {
+        const uint64_t at = first + count * bench->config.block_bytes;
         bench->requests[count] = (app_mooncake_request_t){
-            .opcode = (app_mooncake_opcode_t)bench->operation,
+            .opcode = (app_mooncake_opcode_t)bench->config.operation,
             .source = thread->source + at,
             .target_id = bench->targets[thread->index % bench->target_count].id,
-            .target_offset = bench->file_bytes > 0 ? at % bench->file_bytes : thread->target + at,
+            .target_offset =
+                bench->config.file_bytes > 0 ? at % bench->config.file_bytes : thread->target + at,
             .length = next_length(bench),
         };
         bench->submitted_bytes += bench->requests[count].length;
@@ -165,12 +166,13 @@ static void interval_fired(sim_node_t *node, sim_timer_t *timer)
     SIM_GROW(bench->moments, bench->moment_count, &bench->moment_capacity);
     bench->moments[bench->moment_count++] = (app__mc_moment_t){
         .time_us = (double)node->now_ps / (double)SIM_PS_PER_US,
-        .gbytes_per_s = (double)(bytes - bench->interval_bytes) * 1e3 / (double)bench->interval_ps,
+        .gbytes_per_s =
+            (double)(bytes - bench->interval_bytes) * 1e3 / (double)bench->config.interval_ps,
     };
     bench->interval_bytes = bytes;
     const bool room = bench->moment_count < APP__MC_MOMENTS_MAX;
     if (room && !bench->stopped && bench->running > 0) {
-        sim_timer_arm(node, timer, node->now_ps + bench->interval_ps);
+        sim_timer_arm(node, timer, node->now_ps + bench->config.interval_ps);
     }
 }
 
@@ -184,7 +186,7 @@ static void opened(app_mooncake_segment_id_t id, void *ctx)
     }
     for (uint32_t i = 0; i < bench->target_count; i++) {
         if (bench->targets[i].id < 0) {
-            bench->failed += bench->thread_count * bench->batch;
+            bench->failed += bench->thread_count * bench->config.batch;
             bench->stopped = true;
             return;
         }
@@ -193,13 +195,13 @@ static void opened(app_mooncake_segment_id_t id, void *ctx)
     bench->begun_ps = now_ps;
     bench->last_ps = now_ps;
     bench->running = bench->thread_count;
-    if (bench->total_bytes == SIM_AUTO) {
-        sim_timer_arm(bench->node, &bench->warm_timer, now_ps + bench->warm_ps);
+    if (bench->config.total_bytes == SIM_AUTO) {
+        sim_timer_arm(bench->node, &bench->warm_timer, now_ps + bench->config.warm_ps);
         sim_timer_arm(bench->node, &bench->stop_timer,
-                      now_ps + bench->warm_ps + bench->duration_ps);
+                      now_ps + bench->config.warm_ps + bench->config.duration_ps);
     }
-    if (bench->interval_ps != SIM_TIME_NEVER) {
-        sim_timer_arm(bench->node, &bench->interval_timer, now_ps + bench->interval_ps);
+    if (bench->config.interval_ps != SIM_TIME_NEVER) {
+        sim_timer_arm(bench->node, &bench->interval_timer, now_ps + bench->config.interval_ps);
     }
     for (uint32_t i = 0; i < bench->thread_count; i++) {
         next_batch(&bench->threads[i]);
@@ -212,10 +214,10 @@ static void start_fired(sim_node_t *node, sim_timer_t *timer)
     app__mc_bench_t *const bench = SIM_CONTAINER_OF(timer, app__mc_bench_t, start_timer);
     for (uint32_t i = 0; i < bench->target_count; i++) {
         app__mc_bench_target_t *const target = &bench->targets[i];
-        app_mooncake_get_segment_id(bench->engine,
-                                    bench->file_bytes > 0 ? APP__MC_BENCH_FILE
-                                                          : app_mooncake_name(target->engine),
-                                    opened, target);
+        app_mooncake_get_segment_id(
+            bench->engine,
+            bench->config.file_bytes > 0 ? APP__MC_BENCH_FILE : app_mooncake_name(target->engine),
+            opened, target);
     }
 }
 
@@ -269,16 +271,16 @@ static sim_time_t measured_ps(const app__mc_bench_t *bench, uint64_t *bytes)
         *bytes = 0;
         return 0;
     }
-    if (bench->total_bytes != SIM_AUTO) {
+    if (bench->config.total_bytes != SIM_AUTO) {
         *bytes = completed_bytes(bench);
         return active_ps(bench);
     }
     if (!bench->measuring) {
         *bytes = bench->end_bytes - bench->warm_bytes;
-        return bench->stopped ? bench->duration_ps : 0;
+        return bench->stopped ? bench->config.duration_ps : 0;
     }
     *bytes = bytes_now(bench) - bench->warm_bytes;
-    return sim_end_time_ps(net_sim(bench->app.net)) - bench->begun_ps - bench->warm_ps;
+    return sim_end_time_ps(net_sim(bench->app.net)) - bench->begun_ps - bench->config.warm_ps;
 }
 
 static void bench_fill(const void *object, void *report_void)

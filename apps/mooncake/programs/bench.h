@@ -70,7 +70,8 @@ typedef struct app__mc_bench_target {
 } app__mc_bench_target_t;
 
 struct app__mc_bench {
-    app_t app; // first
+    app_t app;                     // first
+    app__mc_bench_config_t config; // its texts last until the end of the creation
     app_mooncake_cluster_t *cluster;
     app_mooncake_t *engine;
     app__mc_bench_target_t *targets;
@@ -78,15 +79,7 @@ struct app__mc_bench {
     uint32_t opened;
     app__mc_bench_thread_t *threads;
     uint32_t thread_count;
-    uint64_t batch;
-    uint64_t block_bytes;
-    uint32_t operation;
-    sim_time_t warm_ps;
-    sim_time_t duration_ps;
-    uint64_t total_bytes;
     uint64_t submitted_bytes;
-    uint64_t file_bytes;
-    app_mooncake_drive_config_t drive;
     app_mooncake_request_t *requests;
     app_mooncake_status_t *statuses;
     sim_node_t *node;
@@ -94,7 +87,6 @@ struct app__mc_bench {
     sim_timer_t warm_timer;
     sim_timer_t stop_timer;
     sim_timer_t interval_timer;
-    sim_time_t interval_ps;
     sim_time_t begun_ps; // NEVER: not begun yet
     sim_time_t ended_ps; // end of the last batch
     sim_time_t last_ps;  // when data last arrived

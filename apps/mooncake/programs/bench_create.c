@@ -248,6 +248,7 @@ static app__mc_bench_t *bench_new(const app_context_t *context,
 {
     app__mc_bench_t *const bench = sim_alloc(sizeof(*bench));
     bench->app = (app_t){&app_mooncake_bench, context->net, context->index};
+    bench->config = *config;
     bench->target_count = targets;
     bench->targets = sim_alloc_array(targets, sizeof(*bench->targets));
     bench->thread_count = (uint32_t)config->threads;
@@ -264,15 +265,7 @@ static app__mc_bench_t *bench_new(const app_context_t *context,
             .target = address + target * APP__MC_BENCH_AREA_BYTES,
         };
     }
-    bench->batch = config->batch;
-    bench->block_bytes = config->block_bytes;
-    bench->operation = config->operation;
-    bench->warm_ps = config->warm_ps;
-    bench->duration_ps = config->duration_ps;
-    bench->total_bytes = config->total_bytes;
-    bench->file_bytes = config->file_bytes;
-    bench->interval_ps = config->interval_ps;
-    if (bench->interval_ps != SIM_TIME_NEVER) {
+    if (bench->config.interval_ps != SIM_TIME_NEVER) {
         sim_expect_background(net_sim(context->net)); // its first interval begins during the run
     }
     bench->requests = sim_alloc_array(config->batch, sizeof(*bench->requests));

@@ -17,7 +17,7 @@
 
 uint64_t app__mc_kv_bytes(const app__mc_replay_t *replay, uint64_t tokens)
 {
-    const uint64_t bytes = tokens * replay->kv_bytes;
+    const uint64_t bytes = tokens * replay->config.kv_bytes;
     const uint64_t grains = (bytes + APP__MC_GRAIN_BYTES - 1) / APP__MC_GRAIN_BYTES;
     return grains == 0 ? APP__MC_GRAIN_BYTES : grains * APP__MC_GRAIN_BYTES;
 }
@@ -25,7 +25,7 @@ uint64_t app__mc_kv_bytes(const app__mc_replay_t *replay, uint64_t tokens)
 uint64_t app__mc_groups(const app__mc_replay_t *replay, uint64_t tokens)
 {
     const uint64_t most = app__mc_kv_bytes(replay, tokens) / APP__MC_PART_BYTES;
-    const uint64_t groups = SIM_MIN(replay->layer_groups, most);
+    const uint64_t groups = SIM_MIN(replay->config.layer_groups, most);
     return groups == 0 ? 1 : groups;
 }
 
@@ -33,23 +33,26 @@ sim_time_t app__mc_compute_ps(const app__mc_replay_t *replay, uint64_t tokens, u
 {
     SIM_CHECK(cached <= tokens);
     const uint64_t squares = tokens * tokens - cached * cached;
-    const sim_time_t time_ps =
-        replay->fixed_ps + (tokens - cached) * replay->token_ps + squares * replay->square_ps;
-    return time_ps / 100 * replay->time_percent + time_ps % 100 * replay->time_percent / 100;
+    const sim_time_t time_ps = replay->config.fixed_ps +
+                               (tokens - cached) * replay->config.token_ps +
+                               squares * replay->config.square_ps;
+    return time_ps / 100 * replay->config.time_percent +
+           time_ps % 100 * replay->config.time_percent / 100;
 }
 
 sim_time_t app__mc_decode_ps(const app__mc_replay_t *replay)
 {
-    return replay->decode_ps / 100 * replay->time_percent;
+    return replay->config.decode_ps / 100 * replay->config.time_percent;
 }
 
 double app__mc_busy_ps(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt)
 {
     const double tokens = (double)prompt->input_tokens;
-    const double compute_ps = (double)replay->fixed_ps + tokens * (double)replay->token_ps +
-                              tokens * tokens * (double)replay->square_ps;
-    const double decode_ps = (double)prompt->output_tokens * (double)replay->decode_ps;
-    return (compute_ps + decode_ps) * (double)(100 + replay->time_percent) / 100.0;
+    const double compute_ps = (double)replay->config.fixed_ps +
+                              tokens * (double)replay->config.token_ps +
+                              tokens * tokens * (double)replay->config.square_ps;
+    const double decode_ps = (double)prompt->output_tokens * (double)replay->config.decode_ps;
+    return (compute_ps + decode_ps) * (double)(100 + replay->config.time_percent) / 100.0;
 }
 
 typedef struct choice {
@@ -67,7 +70,7 @@ static app__mooncake_prefix_t *store_of(const app__mc_replay_t *replay, uint32_t
 static uint64_t cached_tokens(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt,
                               size_t blocks)
 {
-    const uint64_t tokens = blocks * replay->block_tokens;
+    const uint64_t tokens = blocks * replay->config.block_tokens;
     return SIM_MIN(tokens, prompt->input_tokens);
 }
 
@@ -86,7 +89,7 @@ static void book_time(sim_time_t *until_ps, sim_time_t from_ps, sim_time_t time_
 
 static bool fetches(const app__mc_replay_t *replay)
 {
-    return !replay->local_store && replay->scheduler == APP__MC_CACHE_AWARE;
+    return !replay->local_store && replay->config.scheduler == APP__MC_CACHE_AWARE;
 }
 
 // -- cached blocks of the prompt to be admitted: their slots and source nodes
@@ -215,11 +218,13 @@ static choice_t choose_prefill(app__mc_replay_t *replay, const app__mooncake_pro
         }
         const size_t used = fetches(replay) ? hits : leading_on(replay, hits, n);
         sim_time_t time_ps = SIM_MAX(replay->prefill_until_ps[n], now_ps) - now_ps;
-        if (replay->scheduler == APP__MC_CACHE_AWARE || replay->scheduler == APP__MC_LOCAL) {
+        if (replay->config.scheduler == APP__MC_CACHE_AWARE ||
+            replay->config.scheduler == APP__MC_LOCAL) {
             time_ps = estimate(replay, prompt, now_ps, n, used);
         }
-        if (replay->scheduler == APP__MC_RANDOM ? n == random
-                                                : is_better(replay, n, time_ps, &choice, best_ps)) {
+        if (replay->config.scheduler == APP__MC_RANDOM
+                ? n == random
+                : is_better(replay, n, time_ps, &choice, best_ps)) {
             choice = (choice_t){n, 0, hits, used};
             best_ps = time_ps;
         }
@@ -236,7 +241,7 @@ static choice_t choose_prefill(app__mc_replay_t *replay, const app__mooncake_pro
 static uint32_t choose_decode(app__mc_replay_t *replay, sim_time_t done_ps)
 {
     uint32_t best = 0;
-    if (replay->scheduler == APP__MC_RANDOM) {
+    if (replay->config.scheduler == APP__MC_RANDOM) {
         best = (uint32_t)sim_random_below(&replay->random, replay->decode_count);
         for (uint32_t i = 0; i < replay->decode_count && app__mc_decode_lost(replay, best); i++) {
             best = (best + 1) % replay->decode_count;
@@ -417,7 +422,8 @@ static void admit(app__mc_replay_t *replay)
 static sim_time_t arrival_ps(const app__mc_replay_t *replay, size_t number)
 {
     const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
-    return replay->start_ps + prompt->timestamp_ms * SIM_PS_PER_MS + prompt->timestamp_rest_ps;
+    return replay->config.start_ps + prompt->timestamp_ms * SIM_PS_PER_MS +
+           prompt->timestamp_rest_ps;
 }
 
 static void fired(sim_node_t *node, sim_timer_t *timer)

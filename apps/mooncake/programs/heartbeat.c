@@ -38,7 +38,7 @@ bool app__mc_decode_lost(const app__mc_replay_t *replay, uint32_t node)
 static void resume(app__mc_replay_t *replay)
 {
     sim_node_t *const node = replay->conductor->node;
-    const sim_time_t later_ps = node->now_ps + replay->ttl_ps / PINGS_PER_TTL;
+    const sim_time_t later_ps = node->now_ps + replay->config.ttl_ps / PINGS_PER_TTL;
     bool any_lost = false;
     for (uint32_t i = 0; i < node_count(replay); i++) {
         app__mc_watched_t *const watched = &replay->watched[i];
@@ -166,7 +166,7 @@ static void pinged(int32_t status, const char *body, size_t size, void *ctx)
 static void ping(app__mc_watched_t *watched, sim_time_t now_ps)
 {
     const app__mc_replay_t *const replay = watched->replay;
-    const sim_time_t ttl_ps = replay->ttl_ps;
+    const sim_time_t ttl_ps = replay->config.ttl_ps;
     const app__mc_message_t message = {APP__MC_PROGRAM, app_mooncake_name(watched->engine), "", 0};
     watched->pinging = true;
     // A lost node is asked less often.
@@ -178,10 +178,10 @@ static void ping(app__mc_watched_t *watched, sim_time_t now_ps)
 static void watch_fired(sim_node_t *node, sim_timer_t *timer)
 {
     app__mc_replay_t *const replay = SIM_CONTAINER_OF(timer, app__mc_replay_t, watch_timer);
-    sim_timer_arm(node, timer, node->now_ps + replay->ttl_ps / PINGS_PER_TTL);
+    sim_timer_arm(node, timer, node->now_ps + replay->config.ttl_ps / PINGS_PER_TTL);
     for (uint32_t i = 0; i < node_count(replay); i++) {
         app__mc_watched_t *const watched = &replay->watched[i];
-        if (!watched->lost && node->now_ps - watched->heard_ps >= replay->ttl_ps) {
+        if (!watched->lost && node->now_ps - watched->heard_ps >= replay->config.ttl_ps) {
             lose(replay, i);
         }
         if (!watched->pinging && watched->next_ps <= node->now_ps) {
@@ -196,7 +196,7 @@ static void watch_fired(sim_node_t *node, sim_timer_t *timer)
 void app__mc_watch_init(app__mc_replay_t *replay)
 {
     sim_timer_init(&replay->watch_timer, watch_fired);
-    if (replay->ttl_ps == SIM_TIME_NEVER) {
+    if (replay->config.ttl_ps == SIM_TIME_NEVER) {
         return;
     }
     replay->placings = sim_alloc(replay->trace.count);
@@ -251,7 +251,7 @@ void app__mc_teller_fini(app__mc_notifier_t *notifier)
 void app__mc_notify(app__mc_notifier_t *notifier, uint64_t placement, bool served)
 {
     const app_mooncake_t *const engine = notifier->engine;
-    if (notifier->replay->ttl_ps == SIM_TIME_NEVER) {
+    if (notifier->replay->config.ttl_ps == SIM_TIME_NEVER) {
         return;
     }
     char body[OUTCOME_BYTES];

@@ -347,12 +347,12 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
         SIM_CHECK(node < replay->prefill_count);
         const bool own = node == job->prefill->index;
         // The last block may be only partly the prompt's; blocks after its input are not needed.
-        const uint64_t first = i * replay->block_tokens;
+        const uint64_t first = i * replay->config.block_tokens;
         if (first >= prompt_of(job)->input_tokens) {
             break;
         }
         const uint64_t left = prompt_of(job)->input_tokens - first;
-        const uint64_t tokens = SIM_MIN(left, replay->block_tokens);
+        const uint64_t tokens = SIM_MIN(left, replay->config.block_tokens);
         job->far_count += !own;
         job->fetches[job->fetch_count++] = (app_mooncake_request_t){
             .opcode = APP_MOONCAKE_READ,

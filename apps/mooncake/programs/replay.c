@@ -130,14 +130,15 @@ static uint64_t stride_of(const app__mc_replay_t *replay)
 // Checks that times and memory fit: sums of times in ps, and all KV data in an area.
 static sim_err_t measure(app__mc_replay_t *replay, sim_message_t *message)
 {
-    replay->block_bytes = app__mc_kv_bytes(replay, replay->block_tokens);
+    replay->block_bytes = app__mc_kv_bytes(replay, replay->config.block_tokens);
     replay->stage_at = sim_alloc_array(replay->trace.count, sizeof(*replay->stage_at));
     double busy_ps = 0.0;
     size_t ids_max = 1;
     for (size_t i = 0; i < replay->trace.count; i++) {
         const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[i];
         const uint64_t tokens = prompt->input_tokens;
-        const uint64_t blocks = (tokens + replay->block_tokens - 1) / replay->block_tokens;
+        const uint64_t blocks =
+            (tokens + replay->config.block_tokens - 1) / replay->config.block_tokens;
         const uint64_t parts = blocks * replay->block_bytes;
         const uint64_t whole = app__mc_kv_bytes(replay, tokens);
         replay->stage_at[i] = replay->stage_bytes;
@@ -351,23 +352,12 @@ static sim_err_t replay_create(const app_context_t *context, const void *config_
     app__mc_replay_t *const replay = sim_alloc(sizeof(*replay));
     *replay = (app__mc_replay_t){
         .app = {&app_mooncake_replay, context->net, context->index},
+        .config = *config,
         .prefill_count = (uint32_t)config->prefill,
         .decode_count = (uint32_t)config->decode,
-        .scheduler = config->scheduler,
         .local_store = config->store == APP__MC_STORE_LOCAL,
-        .log = config->log,
-        .kv_bytes = config->kv_bytes,
-        .block_tokens = config->block_tokens,
-        .layer_groups = config->layer_groups,
-        .fixed_ps = config->fixed_ps,
-        .token_ps = config->token_ps,
-        .square_ps = config->square_ps,
-        .decode_ps = config->decode_ps,
-        .time_percent = config->time_percent,
         .kv_locations = app__mc_location_count(config->kv_location),
         .store_locations = app__mc_location_count(config->store_location),
-        .start_ps = config->start_ps,
-        .ttl_ps = config->ttl_ps,
     };
     replay->prefills = sim_alloc_array(replay->prefill_count, sizeof(*replay->prefills));
     replay->decodes = sim_alloc_array(replay->decode_count, sizeof(*replay->decodes));

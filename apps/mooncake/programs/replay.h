@@ -87,33 +87,23 @@ typedef enum app__mc_outcome {
 #define APP__MC_PLACE_BYTES (UINT64_C(1) << 50)
 
 struct app__mc_replay {
-    app_t app; // first
+    app_t app;                      // first
+    app__mc_replay_config_t config; // its texts last until the end of the creation
     app_mooncake_cluster_t *cluster;
     app__mooncake_trace_t trace;
     // Course p * count + n is that of prompt n when it was placed for time p, from 0.
     app__mc_placement_t *placements;
-    bool log; // report each prompt
     app__mc_prefill_t *prefills;
     app__mc_decode_t *decodes;
     uint32_t prefill_count;
     uint32_t decode_count;
-    uint32_t scheduler;
     bool local_store;
-    uint64_t kv_bytes;
-    uint64_t block_tokens;
     uint64_t block_bytes;
     uint64_t *stage_at;   // per prompt: offset of its KV data in that of all prompts
     uint64_t stage_bytes; // KV data of all prompts
     uint32_t kv_locations;
     uint32_t store_locations;
-    uint64_t layer_groups;
-    sim_time_t fixed_ps;
-    sim_time_t token_ps;
-    sim_time_t square_ps;
-    sim_time_t decode_ps;
-    uint64_t time_percent;
     uint64_t fetch_bps;
-    sim_time_t start_ps;
     // State of the conductor, on the first host:
     app__mc_station_t *conductor;
     app__mooncake_prefix_t **stores; // one, or one per prefill node
@@ -138,8 +128,7 @@ struct app__mc_replay {
     uint64_t block_hits;
     uint64_t admitted;
     uint64_t refused; // prompts that no node answered
-    // One entry per prefill node, then one per decode node; NULL if ttl_ps is NEVER.
-    sim_time_t ttl_ps;
+    // One entry per prefill node, then one per decode node; NULL if config.ttl_ps is NEVER.
     app__mc_watched_t *watched;
     sim_timer_t watch_timer;
     uint8_t *placings; // per prompt: how often it was placed

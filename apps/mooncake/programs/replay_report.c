@@ -9,7 +9,7 @@
 
 static uint64_t placings_of(const app__mc_replay_t *replay)
 {
-    return replay->ttl_ps == SIM_TIME_NEVER ? 1 : APP__MC_PLACINGS;
+    return replay->config.ttl_ps == SIM_TIME_NEVER ? 1 : APP__MC_PLACINGS;
 }
 
 void app__mc_courses_init(app__mc_replay_t *replay)
@@ -183,7 +183,7 @@ static void replay_fill(const void *object, void *report_void)
     sim_sample_set_t transfers;
     sim_sample_set_init(&ttft);
     sim_sample_set_init(&transfers);
-    sim_time_t last_ps = replay->start_ps;
+    sim_time_t last_ps = replay->config.start_ps;
     uint64_t not_reused = 0;
     uint64_t failed = replay->refused;
     for (uint32_t i = 0; i < replay->prefill_count; i++) {
@@ -210,7 +210,7 @@ static void replay_fill(const void *object, void *report_void)
         const sim_time_t end_ps = sim_end_time_ps(net_sim(replay->app.net));
         last_ps = SIM_MAX(end_ps, last_ps);
     }
-    const sim_time_t time_ps = last_ps - replay->start_ps;
+    const sim_time_t time_ps = last_ps - replay->config.start_ps;
     for (uint32_t i = 0; i < replay->prefill_count; i++) {
         app__mc_report_parts(report, replay->prefills[i].engine, time_ps);
     }
@@ -236,7 +236,7 @@ static void replay_fill(const void *object, void *report_void)
     report->transfer_ms = sim_percentiles(&transfers, SIM_PS_PER_MS);
     report->ttft = sim_report_points(&ttft);
     report->transfer = sim_report_points(&transfers);
-    if (replay->log) {
+    if (replay->config.log) {
         report_prompts(replay, report);
     }
     sim_sample_set_fini(&ttft);
