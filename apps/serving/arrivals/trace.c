@@ -26,35 +26,17 @@ typedef struct dialect {
     bool untimed;       // the column of times may be missing
 } dialect_t;
 
+// clang-format off
 static const dialect_t dialects[] = {
     [APP__TRACE_NONE] = {.name = "none", .what = "no trace of requests"},
     [APP__TRACE_MOONCAKE] = {.name = "mooncake-jsonl", .what = "requests of Mooncake (JSON lines)"},
-    [APP__TRACE_AZURE] = {"azure-csv",
-                          "requests of Azure (CSV)",
-                          {"TIMESTAMP", "ContextTokens", "GeneratedTokens"},
-                          0,
-                          false},
-    [APP__TRACE_BURSTGPT] = {"burstgpt-csv",
-                             "requests of BurstGPT (CSV)",
-                             {"Timestamp", "Request tokens", "Response tokens"},
-                             SIM_PS_PER_S,
-                             false},
-    [APP__TRACE_VIDUR] = {"vidur-csv",
-                          "requests of Vidur (CSV)",
-                          {"arrived_at", "num_prefill_tokens", "num_decode_tokens"},
-                          SIM_PS_PER_S,
-                          true},
-    [APP__TRACE_SPLITWISE] = {"splitwise-csv",
-                              "requests of Splitwise (CSV)",
-                              {"arrival_timestamp", "prompt_size", "token_size"},
-                              SIM_PS_PER_S,
-                              false},
-    [APP__TRACE_LLMSERVINGSIM] = {"llmservingsim-tsv",
-                                  "requests of LLMServingSim (table)",
-                                  {"arrival_time_ns", "input_toks", "output_toks"},
-                                  SIM_PS_PER_NS,
-                                  true},
+    [APP__TRACE_AZURE] = {"azure-csv", "requests of Azure (CSV)", {"TIMESTAMP", "ContextTokens", "GeneratedTokens"}, 0, false},
+    [APP__TRACE_BURSTGPT] = {"burstgpt-csv", "requests of BurstGPT (CSV)", {"Timestamp", "Request tokens", "Response tokens"}, SIM_PS_PER_S, false},
+    [APP__TRACE_VIDUR] = {"vidur-csv", "requests of Vidur (CSV)", {"arrived_at", "num_prefill_tokens", "num_decode_tokens"}, SIM_PS_PER_S, true},
+    [APP__TRACE_SPLITWISE] = {"splitwise-csv", "requests of Splitwise (CSV)", {"arrival_timestamp", "prompt_size", "token_size"}, SIM_PS_PER_S, false},
+    [APP__TRACE_LLMSERVINGSIM] = {"llmservingsim-tsv", "requests of LLMServingSim (table)", {"arrival_time_ns", "input_toks", "output_toks"}, SIM_PS_PER_NS, true},
 };
+// clang-format on
 
 // A piece of the text: [begin, end).
 typedef struct span {
