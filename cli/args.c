@@ -489,11 +489,6 @@ void cli_args_fini(cli_args_t *args)
     for (size_t i = 0; i < args->text_count; i++) {
         sim_free(args->texts[i]);
     }
-    sim_free(args->texts);
-    sim_free(args->overrides);
-    sim_free(args->operands);
-    sim_free(args->kinds);
-    sim_free(args->counters);
-    sim_free(args->live);
-    sim_free(args->plugins);
+    SIM_FREE_ALL(args->texts, args->overrides, args->operands, args->kinds, args->counters,
+                 args->live, args->plugins);
 }

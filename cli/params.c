@@ -342,9 +342,7 @@ static void print_parameter(const world_registry_t *registry, const world_tree_t
         print_line("", values_text(registry, attr), out);
     }
     print_line("sets ", tree_text(paths), out);
-    sim_free(value);
-    sim_free(name);
-    sim_free(path);
+    SIM_FREE_ALL(value, name, path);
 }
 
 sim_err_t cli_params_scenario(const world_registry_t *registry, const char *file, FILE *out,

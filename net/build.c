@@ -133,9 +133,7 @@ void net_destroy(net_t *net)
     for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
         sim_pool_destroy(net->payloads[i]);
     }
-    sim_free(net->routes);
-    sim_free(net->unreached);
-    sim_free(net->pint);
+    SIM_FREE_ALL(net->routes, net->unreached, net->pint);
     net__registry_free(net);
     net__loss_lists_free(net);
     if (net->ports != NULL) {
@@ -155,20 +153,14 @@ void net_destroy(net_t *net)
     }
     net__changes_free(net);
     net__faults_free(net);
-    sim_free(net->leaf_of);
-    sim_free(net->leaves);
-    sim_free(net->attachments);
-    sim_free(net->interfaces);
-    sim_free(net->port_names);
-    sim_free(net->links);
+    SIM_FREE_ALL(net->leaf_of, net->leaves, net->attachments, net->interfaces, net->port_names,
+                 net->links);
     for (size_t i = 0; i < net->link_config_count; i++) {
         sim_free(net->link_configs[i]);
     }
     sim_free(net->link_configs);
     net__gone_free(net);
-    sim_free(net->spares);
-    sim_free(net->nodes);
-    sim_free(net);
+    SIM_FREE_ALL(net->spares, net->nodes, net);
 }
 
 // -- laying out

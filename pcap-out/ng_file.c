@@ -271,9 +271,6 @@ sim_err_t pcap_out_ng_close(pcap_out_ng_t *ng, sim_message_t *message)
 {
     flush(ng);
     const sim_err_t error = pcap_out_sink_close(ng->sink, message);
-    sim_free(ng->buffer.bytes);
-    sim_free(ng->interfaces);
-    sim_free(ng->application);
-    sim_free(ng);
+    SIM_FREE_ALL(ng->buffer.bytes, ng->interfaces, ng->application, ng);
     return error;
 }

@@ -526,9 +526,5 @@ void pcap_out_reader_close(pcap_out_reader_t *reader)
     for (size_t i = 0; i < PCAP_OUT_NG_COMMENTS_MAX; i++) {
         sim_free(reader->texts[i]);
     }
-    sim_free(reader->interfaces);
-    sim_free(reader->block);
-    sim_free(reader->comment);
-    sim_free(reader->path);
-    sim_free(reader);
+    SIM_FREE_ALL(reader->interfaces, reader->block, reader->comment, reader->path, reader);
 }

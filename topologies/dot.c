@@ -274,10 +274,7 @@ void topo_write_dot_hosts(const net_t *net, uint32_t hosts_max,
     put_nodes(&drawing);
     put_edges(&drawing);
     put(&drawing, "}\n");
-    sim_free(drawing.group_ends);
-    sim_free(drawing.group_sizes);
-    sim_free(drawing.hosts);
-    sim_free(drawing.tiers);
+    SIM_FREE_ALL(drawing.group_ends, drawing.group_sizes, drawing.hosts, drawing.tiers);
 }
 
 void topo_write_dot(const net_t *net, void (*write)(const char *text, void *ctx), void *ctx)

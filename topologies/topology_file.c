@@ -86,9 +86,7 @@ void topo_file_destroy(topo_file_t *file)
     for (size_t i = 0; i < file->node_count; i++) {
         sim_free(file->nodes[i].name);
     }
-    sim_free(file->nodes);
-    sim_free(file->links);
-    sim_free(file);
+    SIM_FREE_ALL(file->nodes, file->links, file);
 }
 
 // -- the longest path

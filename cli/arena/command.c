@@ -216,10 +216,7 @@ static sim_err_t check_control(const cli_args_t *args, const cli_arena_t *arena,
         world_document_destroy(document);
     }
     world_scenario_destroy(scenario);
-    sim_free(text);
-    sim_free(shown);
-    sim_free(setting);
-    sim_free(overrides);
+    SIM_FREE_ALL(text, shown, setting, overrides);
     return result;
 }
 

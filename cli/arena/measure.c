@@ -405,9 +405,6 @@ sim_err_t cli_arena_measure(const cli_arena_t *arena, const cli_arena_cell_t *ce
         sim_free(measure.senders[i].name);
         sim_free(measure.senders[i].sent);
     }
-    sim_free(measure.senders);
-    sim_free(measure.sample_ns);
-    sim_free(measure.shorts);
-    sim_free(measure.longs);
+    SIM_FREE_ALL(measure.senders, measure.sample_ns, measure.shorts, measure.longs);
     return result;
 }

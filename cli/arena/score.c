@@ -40,14 +40,9 @@ void cli_arena_fini(cli_arena_t *arena)
         for (size_t i = 0; i < control->finding_count; i++) {
             sim_free(control->findings[i].text);
         }
-        sim_free(control->results);
-        sim_free(control->scores);
-        sim_free(control->name);
+        SIM_FREE_ALL(control->results, control->scores, control->name);
     }
-    sim_free(arena->controls);
-    sim_free(arena->cells);
-    sim_free(arena->seeds);
-    sim_free(arena->suite);
+    SIM_FREE_ALL(arena->controls, arena->cells, arena->seeds, arena->suite);
     json_decref(arena->plugins);
 }
 

@@ -231,9 +231,7 @@ static void begin_fit(fit_t *fit, cli_calibration_t *calibration)
 
 static void end_fit(fit_t *fit)
 {
-    sim_free(fit->residuals);
-    sim_free(fit->there);
-    sim_free(fit->jacobian);
+    SIM_FREE_ALL(fit->residuals, fit->there, fit->jacobian);
 }
 
 static sim_err_t derive(fit_t *fit, world_error_t *error)

@@ -312,22 +312,15 @@ void cli_calibration_fini(cli_calibration_t *calibration)
     for (size_t i = 0; i < calibration->constant_count; i++) {
         cli_constant_t *const constant = &calibration->constants[i];
         free_texts(constant->paths, constant->path_count);
-        sim_free(constant->name);
-        sim_free(constant->note);
-        sim_free(constant->origin);
-        sim_free(constant->value);
-        sim_free(constant->unit);
+        SIM_FREE_ALL(constant->name, constant->note, constant->origin, constant->value,
+                     constant->unit);
     }
     for (size_t i = 0; i < calibration->point_count; i++) {
         cli_point_t *const point = &calibration->points[i];
         free_texts(point->settings, point->setting_count);
-        sim_free(point->name);
-        sim_free(point->scenario);
-        sim_free(point->column);
+        SIM_FREE_ALL(point->name, point->scenario, point->column);
     }
     free_texts(calibration->settings, calibration->setting_count);
-    sim_free(calibration->constants);
-    sim_free(calibration->points);
-    sim_free(calibration->scenario);
+    SIM_FREE_ALL(calibration->constants, calibration->points, calibration->scenario);
     world_document_destroy(calibration->document);
 }

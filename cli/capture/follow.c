@@ -41,11 +41,7 @@ static void fini(follow_t *follow)
     for (size_t i = 0; i < follow->label_count; i++) {
         sim_free(follow->labels[i].receiver);
     }
-    sim_free(follow->labels);
-    sim_free(follow->sights);
-    sim_free(follow->hops);
-    sim_free(follow->journeys);
-    sim_free(follow->host);
+    SIM_FREE_ALL(follow->labels, follow->sights, follow->hops, follow->journeys, follow->host);
 }
 
 // Keeps only the journey that was asked for.

@@ -151,9 +151,7 @@ static sim_err_t run_side(const search_t *search, size_t side, world_error_t *er
                        "knows series node[*].arrivals_hash",
                        search->sides[side]->folder, own != NULL ? own : "this program", status);
     }
-    sim_free(file);
-    sim_free(folder);
-    sim_free(most);
+    SIM_FREE_ALL(file, folder, most);
     return result;
 }
 
@@ -489,8 +487,6 @@ sim_err_t cli_diff_first_event(const cli_diff_side_t *a, const cli_diff_side_t *
     sim_free(search.series);
     world_destroy(search.world);
     world_scenario_destroy(search.scenario);
-    sim_free(search.scenarios[0]);
-    sim_free(search.scenarios[1]);
-    sim_free(search.work);
+    SIM_FREE_ALL(search.scenarios[0], search.scenarios[1], search.work);
     return result;
 }

@@ -196,15 +196,10 @@ static void case_fini(cli_expect_case_t *one)
         sim_free(one->settings[i]);
     }
     for (size_t i = 0; i < one->expectation_count; i++) {
-        sim_free(one->expectations[i].path);
-        sim_free(one->expectations[i].word);
-        sim_free(one->expectations[i].found);
+        SIM_FREE_ALL(one->expectations[i].path, one->expectations[i].word,
+                     one->expectations[i].found);
     }
-    sim_free(one->settings);
-    sim_free(one->expectations);
-    sim_free(one->name);
-    sim_free(one->scenario);
-    sim_free(one->failure);
+    SIM_FREE_ALL(one->settings, one->expectations, one->name, one->scenario, one->failure);
 }
 
 void cli_expect_fini(cli_expect_file_t *file)

@@ -241,9 +241,7 @@ static draws_t draw_paths(const explain_t *explain, uint32_t uid)
         draws.elsewhere += avoids[i];
     }
     draws.share_as_bad = (double)as_bad / DRAWS;
-    sim_free(load);
-    sim_free(avoids);
-    sim_free(flows);
+    SIM_FREE_ALL(load, avoids, flows);
     return draws;
 }
 

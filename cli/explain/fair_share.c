@@ -397,18 +397,7 @@ void cli__explain_share(explain_t *explain)
     }
     explain->shared_epochs = (uint32_t)count;
     sum_up(&share);
-    sim_free(times);
-    sim_free(share.by_begin);
-    sim_free(share.active);
-    sim_free(share.left_bps);
-    sim_free(share.unsettled);
-    sim_free(share.sharing);
-    sim_free(share.touched);
-    sim_free(share.open_flows);
-    sim_free(share.open_ports);
-    sim_free(share.turns);
-    sim_free(share.rate_bps);
-    sim_free(share.port_ps);
-    sim_free(share.held_at);
-    sim_free(share.seen);
+    SIM_FREE_ALL(times, share.by_begin, share.active, share.left_bps, share.unsettled,
+                 share.sharing, share.touched, share.open_flows, share.open_ports, share.turns,
+                 share.rate_bps, share.port_ps, share.held_at, share.seen);
 }

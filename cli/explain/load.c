@@ -631,11 +631,8 @@ static void finding_fini(explain_finding_t *finding)
         sim_free(finding->remedies[i].set);
         sim_free(finding->remedies[i].why);
     }
-    sim_free(finding->evidence);
-    sim_free(finding->remedies);
-    sim_free(finding->flows);
-    sim_free(finding->place);
-    sim_free(finding->sentence);
+    SIM_FREE_ALL(finding->evidence, finding->remedies, finding->flows, finding->place,
+                 finding->sentence);
 }
 
 void cli__explain_fini(explain_t *explain)
@@ -650,15 +647,8 @@ void cli__explain_fini(explain_t *explain)
     for (size_t i = 0; i < explain->app_count; i++) {
         sim_free(explain->apps[i].name);
     }
-    sim_free(explain->apps);
-    sim_free(explain->findings);
-    sim_free(explain->roots);
-    sim_free(explain->stops);
-    sim_free(explain->hops);
-    sim_free(explain->flows);
-    sim_free(explain->ports);
-    sim_free(explain->nics);
-    sim_free(explain->held_hosts);
+    SIM_FREE_ALL(explain->apps, explain->findings, explain->roots, explain->stops, explain->hops,
+                 explain->flows, explain->ports, explain->nics, explain->held_hosts);
     json_decref(explain->summary);
     world_destroy(explain->world);
     world_scenario_destroy(explain->scenario);

@@ -83,9 +83,7 @@ static sim_err_t load_with(const explain_t *explain, const char *set, world_scen
     *scenario = NULL;
     const sim_err_t result =
         world_scenario_load(explain->registry, path, overrides, count, scenario, error);
-    sim_free(values);
-    sim_free(shown);
-    sim_free(path);
+    SIM_FREE_ALL(values, shown, path);
     return result;
 }
 

@@ -649,8 +649,6 @@ int cli_command_headroom(const cli_args_t *args)
     }
     world_destroy(world);
     world_scenario_destroy(scenario);
-    sim_free(headroom.kinds);
-    sim_free(headroom.unsafes);
-    sim_free(headroom.pools);
+    SIM_FREE_ALL(headroom.kinds, headroom.unsafes, headroom.pools);
     return cli_finish_output(status);
 }

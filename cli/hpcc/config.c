@@ -336,10 +336,6 @@ void cli_hpcc_config_destroy(cli_hpcc_config_t *config)
     for (size_t i = 0; i < config->unknown_count; i++) {
         sim_free(config->unknown[i]);
     }
-    sim_free(config->unknown);
-    sim_free(config->kmax.rows);
-    sim_free(config->kmin.rows);
-    sim_free(config->pmax.rows);
-    sim_free(config->file_name);
-    sim_free(config);
+    SIM_FREE_ALL(config->unknown, config->kmax.rows, config->kmin.rows, config->pmax.rows,
+                 config->file_name, config);
 }

@@ -373,9 +373,7 @@ void cli__hpcc_monitor(cli_hpcc_outputs_t *outputs, cli__hpcc_monitor_t which, r
 void cli__hpcc_monitors_free(cli__hpcc_monitors_t *all)
 {
     for (size_t i = 0; all != NULL && i < all->count; i++) {
-        sim_free(all->items[i]->last);
-        sim_free(all->items[i]->qps);
-        sim_free(all->items[i]);
+        SIM_FREE_ALL(all->items[i]->last, all->items[i]->qps, all->items[i]);
     }
     if (all != NULL) {
         sim_free(all->items);

@@ -86,11 +86,7 @@ void cli_hpcc_paths_destroy(cli_hpcc_paths_t *paths)
     if (paths == NULL) {
         return;
     }
-    sim_free(paths->edges);
-    sim_free(paths->first);
-    sim_free(paths->reached);
-    sim_free(paths->queue);
-    sim_free(paths);
+    SIM_FREE_ALL(paths->edges, paths->first, paths->reached, paths->queue, paths);
 }
 
 static void search(cli_hpcc_paths_t *paths, uint32_t root)

@@ -283,7 +283,5 @@ void cli__hpcc_trace_free(cli__hpcc_trace_t *trace)
     for (size_t i = 0; i < trace->port_count; i++) {
         sim_free(trace->ports[i]);
     }
-    sim_free(trace->ports);
-    sim_free(trace->flows);
-    sim_free(trace);
+    SIM_FREE_ALL(trace->ports, trace->flows, trace);
 }

@@ -21,31 +21,20 @@ void import_fabric_fini(import_fabric_t *fabric)
     for (size_t n = 0; n < fabric->node_count; n++) {
         import_node_t *const node = &fabric->nodes[n];
         for (size_t p = 0; p < node->port_count; p++) {
-            sim_free(node->ports[p].name);
-            sim_free(node->ports[p].alias);
-            sim_free(node->ports[p].peer);
-            sim_free(node->ports[p].peer_port);
-            sim_free(node->ports[p].peer_alias);
+            SIM_FREE_ALL(node->ports[p].name, node->ports[p].alias, node->ports[p].peer,
+                         node->ports[p].peer_port, node->ports[p].peer_alias);
         }
         for (size_t v = 0; v < node->value_count; v++) {
-            sim_free(node->values[v].path);
-            sim_free(node->values[v].text);
-            sim_free(node->values[v].source);
+            SIM_FREE_ALL(node->values[v].path, node->values[v].text, node->values[v].source);
         }
-        sim_free(node->ports);
-        sim_free(node->values);
-        sim_free(node->name);
-        sim_free(node->label);
+        SIM_FREE_ALL(node->ports, node->values, node->name, node->label);
     }
     for (size_t i = 0; i < fabric->note_count; i++) {
         sim_free(fabric->notes[i].text);
     }
     sim_map_fini(&fabric->labels);
     sim_map_fini(&fabric->names);
-    sim_free(fabric->nodes);
-    sim_free(fabric->links);
-    sim_free(fabric->notes);
-    sim_free(fabric->host_values);
+    SIM_FREE_ALL(fabric->nodes, fabric->links, fabric->notes, fabric->host_values);
     *fabric = (import_fabric_t){0};
 }
 

@@ -159,9 +159,7 @@ static sim_err_t take_cable(import_port_t *port, const sim_words_t *words,
         }
         port->length_cm = delay_ps / 50; // 5 ns are a metre
     }
-    sim_free(rate);
-    sim_free(length);
-    sim_free(delay);
+    SIM_FREE_ALL(rate, length, delay);
     return result;
 }
 
@@ -219,10 +217,7 @@ static sim_err_t take_link(import_fabric_t *fabric, const sim_words_t *words,
             result = take_cable(port, words, cells, error);
         }
     }
-    sim_free(a);
-    sim_free(b);
-    sim_free(a_port);
-    sim_free(b_port);
+    SIM_FREE_ALL(a, b, a_port, b_port);
     return result;
 }
 

@@ -48,11 +48,8 @@ static bool is_text(const import_file_t *file)
 
 static void clear(paragraph_t *paragraph)
 {
-    sim_free(paragraph->port);
-    sim_free(paragraph->name);
-    sim_free(paragraph->chassis);
-    sim_free(paragraph->peer_port);
-    sim_free(paragraph->peer_alias);
+    SIM_FREE_ALL(paragraph->port, paragraph->name, paragraph->chassis, paragraph->peer_port,
+                 paragraph->peer_alias);
     *paragraph = (paragraph_t){0};
 }
 

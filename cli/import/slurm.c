@@ -177,10 +177,7 @@ static sim_err_t take_line(reader_t *reader, const char *line)
         }
         sim_free(value);
     }
-    sim_free(name);
-    sim_free(block);
-    sim_free(nodes);
-    sim_free(switches);
+    SIM_FREE_ALL(name, block, nodes, switches);
     return result;
 }
 

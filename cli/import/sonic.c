@@ -717,9 +717,7 @@ sim_err_t import_sonic_read(import_fabric_t *fabric, const import_file_t *file,
     for (size_t m = 0; m < IMPORT_MAPS; m++) {
         sim_free(reader.map_names[m]);
     }
-    sim_free(reader.dscps);
-    sim_free(reader.profiles);
-    sim_free(reader.schedulers);
+    SIM_FREE_ALL(reader.dscps, reader.profiles, reader.schedulers);
     return result;
 }
 

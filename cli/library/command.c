@@ -334,9 +334,7 @@ int cli_command_new(const cli_args_t *args)
         printf("%s\n", to);
         result = strchr(path, '/') != NULL ? copy_named_files(bare, path, to, &error) : SIM_OK;
     }
-    sim_free(bare);
-    sim_free(text);
-    sim_free(path);
+    SIM_FREE_ALL(bare, text, path);
     return result == SIM_OK ? cli_finish_output(CLI_EXIT_DONE)
                             : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
 }

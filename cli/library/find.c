@@ -214,9 +214,8 @@ void cli_library_load(cli_library_t *library)
 void cli_library_fini(cli_library_t *library)
 {
     for (size_t i = 0; i < library->count; i++) {
-        sim_free(library->entries[i].name);
-        sim_free(library->entries[i].path);
-        sim_free(library->entries[i].question);
+        SIM_FREE_ALL(library->entries[i].name, library->entries[i].path,
+                     library->entries[i].question);
     }
     sim_free(library->entries);
     sim_free(library->folder);

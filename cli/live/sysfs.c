@@ -141,9 +141,7 @@ static void publish_tree(void *target, const world_t *world, sim_time_t now_ps)
             memcpy(&value, held + row->field.offset, sizeof(value));
             put_number(more, row->name, value);
         }
-        sim_free(more);
-        sim_free(counters);
-        sim_free(device);
+        SIM_FREE_ALL(more, counters, device);
     }
 }
 

@@ -160,10 +160,7 @@ static sim_err_t etcd_put(const char *url, const char *key, const char *value, w
     char *const body = sim_format("{\"key\":\"%s\",\"value\":\"%s\"}", key64, value64);
     char *answer = NULL;
     const sim_err_t result = cli_http_post(url, "/v3/kv/put", body, &answer, error);
-    sim_free(answer);
-    sim_free(body);
-    sim_free(key64);
-    sim_free(value64);
+    SIM_FREE_ALL(answer, body, key64, value64);
     return result;
 }
 
@@ -173,9 +170,7 @@ static sim_err_t etcd_remove(const char *url, const char *key, world_error_t *er
     char *const body = sim_format("{\"key\":\"%s\"}", key64);
     char *answer = NULL;
     const sim_err_t result = cli_http_post(url, "/v3/kv/deleterange", body, &answer, error);
-    sim_free(answer);
-    sim_free(body);
-    sim_free(key64);
+    SIM_FREE_ALL(answer, body, key64);
     return result;
 }
 
@@ -203,10 +198,7 @@ static sim_err_t etcd_get(const char *url, json_t *records, world_error_t *error
         sim_free(value);
     }
     json_decref(root);
-    sim_free(answer);
-    sim_free(body);
-    sim_free(from);
-    sim_free(to);
+    SIM_FREE_ALL(answer, body, from, to);
     return result;
 }
 

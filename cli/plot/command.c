@@ -261,9 +261,7 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
             status = CLI_EXIT_BAD_INPUT;
         }
         cli_record_destroy(figure.record);
-        sim_free(figure.what);
-        sim_free(figure.missing);
-        sim_free(path);
+        SIM_FREE_ALL(figure.what, figure.missing, path);
     }
     if (status == CLI_EXIT_DONE && made == 0) {
         world_fail(error, SIM_ERR_INVALID, NULL,

@@ -45,11 +45,7 @@ static bool split(const char *path, cli_curve_t *curve)
 
 static void curve_fini(cli_curve_t *curve)
 {
-    sim_free(curve->path);
-    sim_free(curve->entity);
-    sim_free(curve->metric);
-    sim_free(curve->times_ps);
-    sim_free(curve->values);
+    SIM_FREE_ALL(curve->path, curve->entity, curve->metric, curve->times_ps, curve->values);
 }
 
 void cli_curves_fini(cli_curves_t *curves)

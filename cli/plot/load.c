@@ -87,9 +87,7 @@ static void map_fini(map_t *map)
         sim_free(map->ports[i].peer);
     }
     for (size_t i = 0; i < map->row_count; i++) {
-        sim_free(map->rows[i].node);
-        sim_free(map->rows[i].last);
-        sim_free(map->rows[i].kind);
+        SIM_FREE_ALL(map->rows[i].node, map->rows[i].last, map->rows[i].kind);
     }
     sim_free(map->ports);
     sim_free(map->rows);

@@ -317,10 +317,7 @@ void cli_ranks_leave(cli_ranks_t *ranks)
     (void)MPI_Op_free(&ranks->agree);
     (void)MPI_Type_free(&ranks->view_type);
     (void)MPI_Finalize();
-    sim_free(ranks->peers);
-    sim_free(ranks->receives);
-    sim_free(ranks->sends);
-    sim_free(ranks);
+    SIM_FREE_ALL(ranks->peers, ranks->receives, ranks->sends, ranks);
 }
 
 double cli_ranks_away_s(const sim_ranks_t *ranks)

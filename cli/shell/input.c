@@ -193,9 +193,7 @@ void cli_input_close(cli_input_t *input)
     if (input->screen != NULL) {
         (void)fclose(input->screen);
     }
-    sim_free(input->line);
-    sim_free(input->bytes);
-    sim_free(input);
+    SIM_FREE_ALL(input->line, input->bytes, input);
 }
 
 bool cli_input_is_terminal(const cli_input_t *input)

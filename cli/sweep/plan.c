@@ -374,18 +374,14 @@ void cli_sweep_fini(cli_sweep_t *sweep)
     sim_free(sweep->overrides);
     sim_free(sweep->points);
     for (size_t i = 0; i < sweep->run_count; i++) {
-        sim_free(sweep->runs[i].name);
-        sim_free(sweep->runs[i].folder);
-        sim_free(sweep->runs[i].failure);
+        SIM_FREE_ALL(sweep->runs[i].name, sweep->runs[i].folder, sweep->runs[i].failure);
         json_decref(sweep->runs[i].summary);
     }
     sim_free(sweep->runs);
     free_texts(sweep->parameters, sweep->parameter_count);
     free_texts(sweep->settings, sweep->setting_count);
     free_texts(sweep->columns, sweep->column_count);
-    sim_free(sweep->seeds);
-    sim_free(sweep->scenario);
-    sim_free(sweep->identity);
+    SIM_FREE_ALL(sweep->seeds, sweep->scenario, sweep->identity);
     world_document_destroy(sweep->document);
 }
 

@@ -47,9 +47,7 @@ void cli__trace_name(cli_trace_t *trace, uint64_t pid, const char *what, json_in
 
 static void slice_fini(cli_slice_t *slice)
 {
-    sim_free(slice->track);
-    sim_free(slice->name);
-    sim_free(slice->causes);
+    SIM_FREE_ALL(slice->track, slice->name, slice->causes);
     json_decref(slice->args);
 }
 

@@ -113,9 +113,7 @@ bool cli_effect_known(const cli_effect_t *effect)
 
 void cli_effect_fini(cli_effect_t *effect)
 {
-    sim_free(effect->ended);
-    sim_free(effect->cause);
-    sim_free(effect->failure);
+    SIM_FREE_ALL(effect->ended, effect->cause, effect->failure);
 }
 
 static unsigned breaks_of(const cli_effect_t *base, const cli_effect_t *effect)

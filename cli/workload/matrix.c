@@ -108,9 +108,7 @@ static void count_chains(const app_flow_file_t *file, counts_t *counts)
         activate(waits, chain->received, depth, queue, &filled, next);
     }
     counts->unstarted = file->count - filled;
-    sim_free(waits);
-    sim_free(next);
-    sim_free(queue);
+    SIM_FREE_ALL(waits, next, queue);
 }
 
 static bool has_arrow(const char *at, const char *end)

@@ -137,11 +137,7 @@ static void search_ordered(const net_t *net, const bool *link_up, net_routes_t *
     for (size_t i = 0; i < net_node_count(net); i++) {
         sim_free(search.orders[i]);
     }
-    sim_free(search.orders);
-    sim_free(search.position);
-    sim_free(search.distance);
-    sim_free(search.queue);
-    sim_free(search.ports);
+    SIM_FREE_ALL(search.orders, search.position, search.distance, search.queue, search.ports);
 }
 
 const net_routes_ops_t compat__hpcc_routes = {.name = "hpcc", .search = search_ordered};

@@ -35,18 +35,14 @@ struct net_loss_replay {
 void net__loss_replay_free(struct net_loss_replay *replay)
 {
     if (replay != NULL) {
-        sim_free(replay->flows);
-        sim_free(replay->victims);
-        sim_free(replay);
+        SIM_FREE_ALL(replay->flows, replay->victims, replay);
     }
 }
 
 void net_loss_trace_destroy(net_loss_trace_t *trace)
 {
     if (trace != NULL) {
-        sim_free(trace->positions);
-        sim_free(trace->times);
-        sim_free(trace);
+        SIM_FREE_ALL(trace->positions, trace->times, trace);
     }
 }
 

@@ -77,11 +77,7 @@ static void graph_init(graph_t *graph, const net_t *net, const bool *link_up)
 
 static void graph_fini(graph_t *graph)
 {
-    sim_free(graph->nodes);
-    sim_free(graph->number_of);
-    sim_free(graph->first);
-    sim_free(graph->neighbor);
-    sim_free(graph->port);
+    SIM_FREE_ALL(graph->nodes, graph->number_of, graph->first, graph->neighbor, graph->port);
 }
 
 // Extends the search by one step: finds the nodes reached for the first time and the edges that
@@ -266,14 +262,8 @@ static void search_all(const net_t *net, const graph_t *graph, net_routes_t *rou
     for (uint32_t first = 0; first < net->leaf_count; first += BATCH) {
         search_batch(&search, net, first, &pages, routes);
     }
-    sim_free(pages.slots);
-    sim_free(search.ports);
-    sim_free(search.seen);
-    sim_free(search.front);
-    sim_free(search.next);
-    sim_free(search.next_hop);
-    sim_free(search.list);
-    sim_free(search.next_list);
+    SIM_FREE_ALL(pages.slots, search.ports, search.seen, search.front, search.next, search.next_hop,
+                 search.list, search.next_list);
 }
 
 static void search_shortest(const net_t *net, const bool *link_up, net_routes_t *routes)

@@ -64,9 +64,7 @@ static void end_group(net_accelerators_t *all, net_put_group_t *group)
 {
     (void)sim_map_remove(&all->groups, group->key, (uint64_t)(uintptr_t)group);
     sim_list_remove(&all->all_groups, &group->link);
-    sim_free(group->puts);
-    sim_free(group->counts);
-    sim_free(group);
+    SIM_FREE_ALL(group->puts, group->counts, group);
 }
 
 void net_put_send_in_group(net_node_t *host, net_stream_t *stream, net_put_t *put, uint64_t key,
@@ -165,9 +163,7 @@ void net_scale_up_free(net_node_t *host)
         end_group(all, SIM_LIST_FIRST(&all->all_groups, net_put_group_t, link));
     }
     sim_map_fini(&all->groups);
-    sim_free(all->nodes);
-    sim_free(all->to_accelerator);
-    sim_free(all);
+    SIM_FREE_ALL(all->nodes, all->to_accelerator, all);
 }
 
 net_node_t *net_accelerator(const net_node_t *host, uint32_t number)

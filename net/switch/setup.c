@@ -74,10 +74,7 @@ static void fini_parts(net_switch_t *sw)
     if (sw->balance->fini != NULL) {
         sw->balance->fini(sw);
     }
-    sim_free(sw->buffer_state);
-    sim_free(sw->marking_state);
-    sim_free(sw->balance_state);
-    sim_free(sw->late);
+    SIM_FREE_ALL(sw->buffer_state, sw->marking_state, sw->balance_state, sw->late);
 }
 
 static void destroy(sim_node_t *node)

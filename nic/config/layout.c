@@ -255,9 +255,7 @@ sim_err_t nic__layout_create(const nic_host_config_t *config, uint32_t nics, nic
 
 void nic__layout_destroy(nic_layout_t *layout)
 {
-    sim_free(layout->nic_spots);
-    sim_free(layout->switch_spots);
-    sim_free(layout->gpu_spots);
+    SIM_FREE_ALL(layout->nic_spots, layout->switch_spots, layout->gpu_spots);
     *layout = (nic_layout_t){0};
 }
 

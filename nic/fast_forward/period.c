@@ -265,12 +265,8 @@ void nic_moment_free(nic_moment_t *moment)
         return;
     }
     sim_state_fini(&moment->list);
-    sim_free(moment->copy);
-    sim_free(moment->items);
-    sim_free(moment->packets);
-    sim_free(moment->positions);
-    sim_free(moment->draws);
-    sim_free(moment);
+    SIM_FREE_ALL(moment->copy, moment->items, moment->packets, moment->positions, moment->draws,
+                 moment);
 }
 
 const char *nic_moment_refused(const nic_moment_t *moment)

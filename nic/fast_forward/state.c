@@ -160,7 +160,5 @@ void nic_put_receives(nic_posted_receives_t *taken)
             *place_of(places->qp, places->qp->rq_done + e) = taken->entries[places->first + e];
         }
     }
-    sim_free(taken->qps);
-    sim_free(taken->entries);
-    sim_free(taken);
+    SIM_FREE_ALL(taken->qps, taken->entries, taken);
 }

@@ -389,10 +389,7 @@ void nic__fabric_destroy(nic_host_t *host)
     nic_fabric_t *const fabric = host->fabric;
     if (fabric != NULL) {
         nic__layout_destroy(&fabric->layout);
-        sim_free(fabric->servers);
-        sim_free(fabric->nics);
-        sim_free(fabric->ranges);
-        sim_free(fabric);
+        SIM_FREE_ALL(fabric->servers, fabric->nics, fabric->ranges, fabric);
     }
 }
 

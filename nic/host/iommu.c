@@ -159,11 +159,7 @@ void nic__iommu_destroy(nic_host_t *host)
 {
     nic_iommu_t *const iommu = host->iommu;
     if (iommu != NULL) {
-        sim_free(iommu->tlb);
-        sim_free(iommu->kept);
-        sim_free(iommu->walkers);
-        sim_free(iommu->denied);
-        sim_free(iommu);
+        SIM_FREE_ALL(iommu->tlb, iommu->kept, iommu->walkers, iommu->denied, iommu);
     }
 }
 

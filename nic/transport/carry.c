@@ -99,9 +99,7 @@ void nic__carried_free(nic_t *nic)
     for (size_t i = 0; i < nic->report_count; i++) {
         sim_free(carried->reports[i]);
     }
-    sim_free(carried->reports);
-    sim_free(carried->cache_metrics);
-    sim_free(carried);
+    SIM_FREE_ALL(carried->reports, carried->cache_metrics, carried);
 }
 
 // Returns whether a NIC reports nothing at this interface that a new one would not report. A NIC

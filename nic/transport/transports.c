@@ -117,9 +117,7 @@ void nic__transports_free(nic_t *nic)
         if (share->ops->nic_destroy != NULL && share->carried == NULL) {
             share->ops->nic_destroy(nic, share->state);
         }
-        sim_free(share->carried);
-        sim_free(share->state);
-        sim_free(share);
+        SIM_FREE_ALL(share->carried, share->state, share);
     }
 }
 

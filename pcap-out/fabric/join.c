@@ -475,13 +475,7 @@ sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric, sim_time_t end_ps, ui
     pcap_out_held_fini(&fabric->ring);
     pcap_out_ring_destroy(fabric->nodes_ring);
     sim_pool_destroy(fabric->pool);
-    sim_free(fabric->pending.bytes);
-    sim_free(fabric->nodes);
-    sim_free(fabric->ports);
-    sim_free(fabric->interfaces);
-    sim_free(fabric->counts);
-    sim_free(fabric->chosen);
-    sim_free(fabric->section);
-    sim_free(fabric);
+    SIM_FREE_ALL(fabric->pending.bytes, fabric->nodes, fabric->ports, fabric->interfaces,
+                 fabric->counts, fabric->chosen, fabric->section, fabric);
     return error;
 }

@@ -219,18 +219,12 @@ void pcap_out_ring_destroy(pcap_out_ring_t *ring)
         while (node->used_first != node->used_end) {
             sort_out_chunks(node, ring_used(node, node->used_first++)->chunks);
         }
-        sim_free(node->spares);
-        sim_free(node->used);
-        sim_free(node->moments);
+        SIM_FREE_ALL(node->spares, node->used, node->moments);
     }
     for (size_t i = 0; i < ring->slab_count; i++) {
         sim_free(ring->slabs[i]);
     }
-    sim_free(ring->slabs);
-    sim_free(ring->moments);
-    sim_free(ring->nodes);
-    sim_free(ring->spans);
-    sim_free(ring);
+    SIM_FREE_ALL(ring->slabs, ring->moments, ring->nodes, ring->spans, ring);
 }
 
 // -- in the node's thread

@@ -485,9 +485,7 @@ uint64_t pcap_out_ring_take(pcap_out_ring_t *ring, const net_t *net,
     link_over_links(&all, port_count);
     find_notes(&all);
     const uint64_t handed = hand_on(&all, measure(&all, bytes_of, ctx), fn, ctx);
-    sim_free(all.frames);
-    sim_free(all.comments);
-    sim_free(all.nodes);
+    SIM_FREE_ALL(all.frames, all.comments, all.nodes);
     return handed;
 }
 
@@ -509,9 +507,7 @@ static uint64_t pcap_out__ring_hand_on(pcap_out_ring_t *ring, sim_time_t from_ps
     }
     all.nodes[ring->node_count] = all.count;
     const uint64_t handed = hand_on(&all, 0, ring->watched.fn, ring->watched.ctx);
-    sim_free(all.frames);
-    sim_free(all.comments);
-    sim_free(all.nodes);
+    SIM_FREE_ALL(all.frames, all.comments, all.nodes);
     return handed;
 }
 

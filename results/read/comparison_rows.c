@@ -382,9 +382,7 @@ static void take_nic_parts(const taker_t *taker)
         char *const label = sim_format("NICs: %s", sum->path);
         put(taker, RESULTS_COMPARISON_REAL, key, sum->fine_print ? NULL : label,
             sum->whole ? sum->value : sum->value / (double)sum->count);
-        sim_free(key);
-        sim_free(label);
-        sim_free(sum->path);
+        SIM_FREE_ALL(key, label, sum->path);
     }
     sim_free(sums.sums);
 }

@@ -164,10 +164,7 @@ static void free_row(const results_comparison_table_t *table, results_comparison
     for (size_t i = 0; row->texts != NULL && i < table->run_count; i++) {
         sim_free(row->texts[i]);
     }
-    sim_free(row->texts);
-    sim_free(row->values);
-    sim_free(row->key);
-    sim_free(row->label);
+    SIM_FREE_ALL(row->texts, row->values, row->key, row->label);
 }
 
 // Leaves the parameters in which runs differ; the congestion control has a row anyhow.
@@ -405,7 +402,5 @@ void results_comparison_close(results_comparison_table_t *table)
         sim_free(table->runs[i].setup);
     }
     results_warning_kinds_fini(&table->warnings);
-    sim_free(table->rows);
-    sim_free(table->columns);
-    sim_free(table->runs);
+    SIM_FREE_ALL(table->rows, table->columns, table->runs);
 }

@@ -200,10 +200,7 @@ void results_csv_close(results_csv_t *csv)
 {
     if (csv != NULL) {
         (void)fclose(csv->stream);
-        sim_free(csv->path);
-        sim_free(csv->row);
-        sim_free(csv->all);
-        sim_free(csv);
+        SIM_FREE_ALL(csv->path, csv->row, csv->all, csv);
     }
 }
 

@@ -70,9 +70,7 @@ static void print_algorithm_metrics(FILE *out)
         char *const help =
             sim_format("state of %s; its page in docs/models/ says what the value means", who);
         results_markdown_row(name, "", help, out);
-        sim_free(name);
-        sim_free(help);
-        sim_free(who);
+        SIM_FREE_ALL(name, help, who);
     }
     world_registry_destroy(registry);
 }

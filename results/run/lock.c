@@ -162,9 +162,7 @@ void results_lock_release(results_lock_t *lock)
     (void)unlink(lock->path);
     (void)rmdir(lock->parent); // fails where something is left in it
     (void)close(lock->descriptor);
-    sim_free(lock->parent);
-    sim_free(lock->path);
-    sim_free(lock);
+    SIM_FREE_ALL(lock->parent, lock->path, lock);
 }
 
 void results_lock_await(const char *folder, const char *file, unsigned wait_ms)

@@ -301,9 +301,6 @@ sim_err_t results_series_writer_close(results_series_writer_t *writer, results_t
         sim_free(sampler->path);
         sim_free(sampler);
     }
-    sim_free(writer->samplers);
-    sim_free(writer->any);
-    sim_free(writer->pending);
-    sim_free(writer);
+    SIM_FREE_ALL(writer->samplers, writer->any, writer->pending, writer);
     return result;
 }

@@ -49,9 +49,7 @@ void results_pause_bins_destroy(results_pause_bins_t *bins)
     for (size_t i = 0; i < bins->port_count * NET_PRIORITIES; i++) {
         sim_free(bins->classes[i]);
     }
-    sim_free(bins->classes);
-    sim_free(bins->first_port);
-    sim_free(bins);
+    SIM_FREE_ALL(bins->classes, bins->first_port, bins);
 }
 
 static void widen(results_pause_bins_t *bins, sim_time_t until_ps)

@@ -195,9 +195,7 @@ sim_err_t results_stage_commit(const char *folder, world_error_t *error)
     if (result == SIM_OK && is_folder(stage_captures) && rmdir(stage_captures) != 0) {
         result = fail(stage_captures, "cannot remove", error);
     }
-    sim_free(captures);
-    sim_free(stage_captures);
-    sim_free(stage);
+    SIM_FREE_ALL(captures, stage_captures, stage);
     return result;
 }
 

@@ -71,11 +71,7 @@ void results_pause_roots_destroy(results_pause_roots_t *roots)
     for (size_t i = 0; i < roots->count; i++) {
         sim_free(roots->roots[i].reached);
     }
-    sim_free(roots->found);
-    sim_free(roots->told);
-    sim_free(roots->root_of_port);
-    sim_free(roots->roots);
-    sim_free(roots);
+    SIM_FREE_ALL(roots->found, roots->told, roots->root_of_port, roots->roots, roots);
 }
 
 // -- in the node's turn

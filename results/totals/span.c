@@ -137,10 +137,7 @@ results_span_t *results_span_create(const world_t *world)
 void results_span_destroy(results_span_t *span)
 {
     if (span != NULL) {
-        sim_free(span->nodes);
-        sim_free(span->busy_ps);
-        sim_free(span->payload_bytes);
-        sim_free(span);
+        SIM_FREE_ALL(span->nodes, span->busy_ps, span->payload_bytes, span);
     }
 }
 

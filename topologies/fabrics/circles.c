@@ -387,9 +387,7 @@ uint32_t topo__path_switches(const net_t *net, uint64_t *channels)
         const uint32_t hops = longest(&circles, words, words + nodes);
         most = SIM_MAX(hops, most);
     }
-    sim_free(circles.used);
-    sim_free(circles.towards);
-    sim_free(words);
+    SIM_FREE_ALL(circles.used, circles.towards, words);
     return (has_detours(net) ? 2 * most : most) + 1;
 }
 
@@ -448,15 +446,9 @@ char *topo__find_circle(const net_t *net)
             found = search(&circles, detours);
         }
     }
-    sim_free(circles.first);
-    sim_free(circles.used);
-    sim_free(circles.towards);
-    sim_free(circles.level);
-    sim_free(circles.waits);
-    sim_free(circles.colour);
+    SIM_FREE_ALL(circles.first, circles.used, circles.towards, circles.level, circles.waits,
+                 circles.colour);
     sim_free((void *)circles.path);
-    sim_free(circles.next);
-    sim_free(circles.hops);
-    sim_free(circles.pauses);
+    SIM_FREE_ALL(circles.next, circles.hops, circles.pauses);
     return found;
 }

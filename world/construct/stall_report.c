@@ -47,9 +47,7 @@ size_t world_find_cycle(size_t count, world_next_fn next, const void *ctx, size_
             }
         }
     }
-    sim_free(states);
-    sim_free(path);
-    sim_free(steps);
+    SIM_FREE_ALL(states, path, steps);
     return length;
 }
 
@@ -283,9 +281,7 @@ static void report_ports(const world_t *world, FILE *out)
         }
         fputc('\n', out);
     }
-    sim_free(cycle);
-    sim_free(stopped.ports);
-    sim_free(stopped.by_uid);
+    SIM_FREE_ALL(cycle, stopped.ports, stopped.by_uid);
 }
 
 void world_explain(const world_t *world, FILE *out)

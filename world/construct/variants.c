@@ -48,9 +48,7 @@ void world__variants_destroy(world_variants_t *variants)
         sim_free(variant->matches);
         sim_free(variant);
     }
-    sim_free(variants->items);
-    sim_free(variants->matches);
-    sim_free(variants);
+    SIM_FREE_ALL(variants->items, variants->matches, variants);
 }
 
 static const world_tree_t *overlay_map(const world_node_overlay_t *overlay, bool is_nic)

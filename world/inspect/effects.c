@@ -657,10 +657,7 @@ static void look_at(search_t *search, const sim_attr_table_t *table, const sim_a
         sim_free(named);
         sim_free(where);
     }
-    sim_free(mark);
-    sim_free(given);
-    sim_free(usual);
-    sim_free(text);
+    SIM_FREE_ALL(mark, given, usual, text);
     sim_attrs_fini(table, config);
     sim_free(config);
 }

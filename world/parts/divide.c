@@ -333,12 +333,7 @@ world_parts_t *world_parts_create(const net_t *net, uint32_t rank_count, bool ir
     made->rank_count = rank_count;
     made->link_count = net_link_count(net);
     made->cut_count = count_cut(&parts);
-    sim_free(unit_of);
-    sim_free(parts.first);
-    sim_free(parts.others);
-    sim_free(parts.tier);
-    sim_free(parts.work);
-    sim_free(parts.group_of);
+    SIM_FREE_ALL(unit_of, parts.first, parts.others, parts.tier, parts.work, parts.group_of);
     return made;
 }
 

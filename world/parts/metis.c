@@ -126,12 +126,7 @@ bool parts__by_metis(parts_t *parts)
     list_links(&graph, parts, traffic);
     const bool enough = graph.count >= (idx_t)parts->rank_count;
     const bool done = enough && divide(&graph, parts);
-    sim_free(traffic);
-    sim_free(graph.number_of);
-    sim_free(graph.first);
-    sim_free(graph.others);
-    sim_free(graph.traffic);
-    sim_free(graph.work);
+    SIM_FREE_ALL(traffic, graph.number_of, graph.first, graph.others, graph.traffic, graph.work);
     return done;
 }
 

@@ -144,11 +144,6 @@ void parts__expect_traffic(parts_t *parts, uint64_t *traffic)
     run_searches(&search, carried);
     scale(search.work, parts->work, count, SCALE);
     scale(carried, traffic, links, SCALE);
-    sim_free(search.hosts);
-    sim_free(search.distance);
-    sim_free(search.order);
-    sim_free(search.ways);
-    sim_free(search.flow);
-    sim_free(search.work);
-    sim_free(carried);
+    SIM_FREE_ALL(search.hosts, search.distance, search.order, search.ways, search.flow, search.work,
+                 carried);
 }

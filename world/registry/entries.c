@@ -106,9 +106,7 @@ void world_registry_destroy(world_registry_t *registry)
     sim_free((void *)registry->topologies.rows);
     sim_free((void *)registry->ccs.rows);
     sim_free((void *)registry->node_kinds.rows);
-    sim_free(registry->extras);
-    sim_free(registry->parts);
-    sim_free(registry->networks);
+    SIM_FREE_ALL(registry->extras, registry->parts, registry->networks);
     world__plugins_fini(&registry->plugins);
     sim_free(registry);
 }

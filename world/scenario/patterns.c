@@ -292,9 +292,7 @@ void world_pair_fini(world_pair_t *pair)
 {
     for (world_pair_t *more = pair->more; more != NULL;) {
         world_pair_t *const next = more->more;
-        sim_free(more->left);
-        sim_free(more->right);
-        sim_free(more);
+        SIM_FREE_ALL(more->left, more->right, more);
         more = next;
     }
     sim_free(pair->left);

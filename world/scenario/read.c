@@ -475,19 +475,14 @@ static void destroy_lists(world_scenario_t *scenario)
     for (size_t i = 0; i < scenario->series_count; i++) {
         sim_attrs_fini(&world_observe_config_attrs, &scenario->series[i].config);
         world_pair_fini(&scenario->series[i].ports);
-        sim_free(scenario->series[i].nodes);
-        sim_free(scenario->series[i].qps);
-        sim_free(scenario->series[i].peers);
+        SIM_FREE_ALL(scenario->series[i].nodes, scenario->series[i].qps, scenario->series[i].peers);
     }
     for (size_t i = 0; i < scenario->capture_count; i++) {
         sim_attrs_fini(&world_capture_config_attrs, &scenario->captures[i].config);
         world_pair_fini(&scenario->captures[i].ports);
     }
-    sim_free(scenario->nodes);
-    sim_free(scenario->links);
-    sim_free(scenario->traffic);
-    sim_free(scenario->series);
-    sim_free(scenario->captures);
+    SIM_FREE_ALL(scenario->nodes, scenario->links, scenario->traffic, scenario->series,
+                 scenario->captures);
 }
 
 void world_scenario_destroy(world_scenario_t *scenario)

@@ -33,16 +33,12 @@ void world_document_destroy(world_document_t *document)
         return;
     }
     for (size_t i = 0; i < document->tree_count; i++) {
-        sim_free(document->trees[i]->text);
-        sim_free(document->trees[i]->entries);
-        sim_free(document->trees[i]);
+        SIM_FREE_ALL(document->trees[i]->text, document->trees[i]->entries, document->trees[i]);
     }
     for (size_t i = 0; i < document->text_count; i++) {
         sim_free(document->texts[i]);
     }
-    sim_free(document->trees);
-    sim_free(document->texts);
-    sim_free(document);
+    SIM_FREE_ALL(document->trees, document->texts, document);
 }
 
 const char *world_document_text(world_document_t *document, const char *text)

@@ -574,9 +574,7 @@ static void find_no_reaction(explain_t *explain)
             }
         }
     }
-    sim_free(flows);
-    sim_free(told);
-    sim_free(unlike);
+    SIM_FREE_ALL(flows, told, unlike);
 }
 
 // Returns whether PFC alone slows a lasting flow down, although its congestion control could: n

@@ -462,9 +462,7 @@ static void print_all(const meter_t *meter, origin_t *origins, size_t count, con
         printf("\n%s\n", limits);
     }
     json_decref(causes);
-    sim_free(limits);
-    sim_free(loss.place);
-    sim_free(loss.sentence);
+    SIM_FREE_ALL(limits, loss.place, loss.sentence);
 }
 
 sim_err_t cli__explain_counters(const char *const *counters, size_t count, const char *topology,

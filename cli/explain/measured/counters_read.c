@@ -612,13 +612,6 @@ void cli__meter_fini(meter_t *meter)
         sim_free(meter->ports[i].own);
         sim_free(meter->ports[i].name);
     }
-    sim_free(meter->nodes);
-    sim_free(meter->ports);
-    sim_free(meter->samples);
-    sim_free(meter->kinds);
-    sim_free(meter->values);
-    sim_free(meter->times);
-    sim_free(meter->active);
-    sim_free(meter->parents);
-    sim_free(meter->unknown_port);
+    SIM_FREE_ALL(meter->nodes, meter->ports, meter->samples, meter->kinds, meter->values,
+                 meter->times, meter->active, meter->parents, meter->unknown_port);
 }

@@ -555,9 +555,7 @@ sim_err_t cli__meter_snapshots(meter_t *meter, const char *const *paths, size_t 
         for (size_t n = 0; n < meter->node_count; n++) {
             meter->nodes[n].cnps += s == 0 ? -reader.cnps[n] : s + 1 == count ? reader.cnps[n] : 0;
         }
-        sim_free(reader.values);
-        sim_free(reader.seen);
-        sim_free(reader.cnps);
+        SIM_FREE_ALL(reader.values, reader.seen, reader.cnps);
     }
     if (result == SIM_OK && meter->sample_count == 0) {
         result = world_fail(error, SIM_ERR_INVALID, WORLD_FILE(paths[0]),

@@ -126,11 +126,7 @@ void nic__rnic_destroy(nic_t *nic)
     }
     nic_cache_fini(&rnic->uc_contexts);
     nic_pcie_fini(&rnic->pcie);
-    sim_free(rnic->lock_free_ps);
-    sim_free(rnic->poster_free_ps);
-    sim_free(rnic->tx_units);
-    sim_free(rnic->rx_units);
-    sim_free(rnic);
+    SIM_FREE_ALL(rnic->lock_free_ps, rnic->poster_free_ps, rnic->tx_units, rnic->rx_units, rnic);
 }
 
 uint32_t nic__rnic_inline_max(const nic_t *nic)

@@ -540,10 +540,7 @@ static void tiered_destroy(nic_store_t *store)
         sim_free(tiered->pools[type].free);
         nic_l3_fini(&tiered->l3[type]);
     }
-    sim_free(tiered->recorded);
-    sim_free(tiered->faulted);
-    sim_free(tiered->doorbell_free_ps);
-    sim_free(tiered);
+    SIM_FREE_ALL(tiered->recorded, tiered->faulted, tiered->doorbell_free_ps, tiered);
 }
 
 // -- invariants

@@ -132,9 +132,7 @@ void nic__evs_init(nic_evs_t *evs, const nic_evs_config_t *config, uint32_t plan
 
 void nic__evs_fini(nic_evs_t *evs)
 {
-    sim_free(evs->evs);
-    sim_free(evs->order);
-    sim_free(evs->planes);
+    SIM_FREE_ALL(evs->evs, evs->order, evs->planes);
     *evs = (nic_evs_t){0};
 }
 

@@ -82,9 +82,7 @@ static bool add_source(studio_request_t *request, studio_response_t *response,
     char *const result = sim_format("%s/result", run->folder);
     char *const index = sim_format("%s/index", run->folder);
     studio_sources_add(sources, run->id, name, result, index);
-    sim_free(index);
-    sim_free(result);
-    sim_free(name);
+    SIM_FREE_ALL(index, result, name);
     return true;
 }
 

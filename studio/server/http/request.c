@@ -250,7 +250,5 @@ void studio__request_destroy(studio_request_t *request)
         sim_free(request->early);
     }
     json_decref(request->json);
-    sim_free(request->body);
-    sim_free(request->origin);
-    sim_free(request);
+    SIM_FREE_ALL(request->body, request->origin, request);
 }

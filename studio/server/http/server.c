@@ -417,10 +417,7 @@ static void destroy(studio_server_t *server)
 {
     (void)pthread_cond_destroy(&server->wake);
     (void)pthread_mutex_destroy(&server->lock);
-    sim_free(server->url);
-    sim_free(server->cert);
-    sim_free(server->key);
-    sim_free(server);
+    SIM_FREE_ALL(server->url, server->cert, server->key, server);
 }
 
 static sim_err_t start(studio_server_t *server, sim_message_t *message)

@@ -179,11 +179,7 @@ static void find_runner(studio__entry_t *entry, const char *folder)
 
 static void free_entry(studio__entry_t *entry)
 {
-    sim_free(entry->name);
-    sim_free(entry->question);
-    sim_free(entry->text);
-    sim_free(entry->runner);
-    sim_free(entry->study);
+    SIM_FREE_ALL(entry->name, entry->question, entry->text, entry->runner, entry->study);
 }
 
 static int by_name(const void *a, const void *b)

@@ -258,9 +258,7 @@ bool studio_study_check(studio_t *studio, const studio_user_t *user, const char 
             sim_free(text);
             good = false;
         }
-        sim_free(verdict);
-        sim_free(path);
-        sim_free(answer.text);
+        SIM_FREE_ALL(verdict, path, answer.text);
         (void)studio_folder_remove(folder);
     } else {
         (void)sim_fail(message, SIM_ERR_IO, "the study cannot be tried: %s", strerror(errno));

@@ -457,11 +457,7 @@ void studio_drawing_init(studio_drawing_t *drawing, const studio_network_t *netw
     drawing->json = json_pack("{s:o, s:o, s:I, s:I, s:I, s:b}", "nodes", fold.nodes, "links", links,
                               "hosts", (json_int_t)hosts, "switches", (json_int_t)(count - hosts),
                               "all_links", (json_int_t)network->link_count, "folded", 1);
-    sim_free(all);
-    sim_free(fold.unit);
-    sim_free(fold.ends);
-    sim_free(fold.beside);
-    sim_free(fold.tiers);
+    SIM_FREE_ALL(all, fold.unit, fold.ends, fold.beside, fold.tiers);
 }
 
 void studio_drawing_fini(studio_drawing_t *drawing)

@@ -236,8 +236,6 @@ bool studio_network_open(const char *path, studio_network_t *network)
 
 void studio_network_fini(studio_network_t *network)
 {
-    sim_free(network->nodes);
-    sim_free(network->links);
-    sim_free(network->texts);
+    SIM_FREE_ALL(network->nodes, network->links, network->texts);
     *network = (studio_network_t){.nodes = NULL};
 }

@@ -68,10 +68,7 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
     for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
         sim_free(numbers[i]);
     }
-    sim_free(shared);
-    sim_free(temporary);
-    sim_free(program);
-    sim_free(line);
+    SIM_FREE_ALL(shared, temporary, program, line);
     errno = reason;
     return process;
 }

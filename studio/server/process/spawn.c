@@ -38,9 +38,7 @@ pid_t studio_spawn(const char *const *line, const char *const *environment,
     const int reason = posix_spawn(&process, "/proc/self/exe", actions, &attributes,
                                    (char *const *)(uintptr_t)line, (char *const *)(uintptr_t)all);
     (void)posix_spawnattr_destroy(&attributes);
-    sim_free(all);
-    sim_free(folder);
-    sim_free(options);
+    SIM_FREE_ALL(all, folder, options);
     errno = reason;
     return reason == 0 ? process : -1;
 }

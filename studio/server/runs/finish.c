@@ -285,9 +285,7 @@ bool studio_run_record(studio_t *studio, int64_t run, const studio_exit_t *exit,
         (int64_t)(strcmp(exit->reason, "cancelled") == 0), message, studio_now_ms(),
         (int64_t)studio_folder_bytes(folder), run);
     const bool whole = kept && (ended == NULL || studio_values_keep(studio, run, folder));
-    sim_free(message);
-    sim_free(ended);
-    sim_free(folder);
+    SIM_FREE_ALL(message, ended, folder);
     return whole;
 }
 

@@ -169,9 +169,7 @@ static bool fill_folder(const char *folder, const char *from)
     if (target >= 0) {
         (void)close(target);
     }
-    sim_free(written);
-    sim_free(scenario);
-    sim_free(result);
+    SIM_FREE_ALL(written, scenario, result);
     return good;
 }
 
@@ -302,9 +300,7 @@ bool studio_study_insert(studio_t *studio, int64_t run, const studio_made_t *mad
         char *const folder =
             sim_format("%s/runs/%" PRId64, studio->options.data, made->first + (int64_t)i);
         good = good && studio_values_keep(studio, made->first + (int64_t)i, folder);
-        sim_free(folder);
-        sim_free(ended);
-        sim_free(from);
+        SIM_FREE_ALL(folder, ended, from);
     }
     return good;
 }

@@ -62,9 +62,7 @@ void studio_reserve_destroy(studio_reserve_t *reserve)
 {
     if (reserve != NULL) {
         (void)pthread_mutex_destroy(&reserve->lock);
-        sim_free(reserve->path);
-        sim_free(reserve->folder);
-        sim_free(reserve);
+        SIM_FREE_ALL(reserve->path, reserve->folder, reserve);
     }
 }
 

@@ -310,9 +310,7 @@ static char *look_up(const char *cache, const char *key)
         sim_free(object);
         object = NULL;
     }
-    sim_free(now);
-    sim_free(list);
-    sim_free(list_path);
+    SIM_FREE_ALL(now, list, list_path);
     return object;
 }
 
@@ -352,12 +350,7 @@ static sim_err_t compile(const char *file, command_t *command, const char *cache
     if (status == 0) {
         (void)unlink(log);
     }
-    sim_free(list);
-    sim_free(list_path);
-    sim_free(list_part);
-    sim_free(rule);
-    sim_free(part);
-    sim_free(log);
+    SIM_FREE_ALL(list, list_path, list_part, rule, part, log);
     return result;
 }
 

@@ -92,8 +92,6 @@ uint64_t nic_belady_hits(const uint32_t *accesses, size_t count, size_t from, ui
             pop(&heap);
         }
     }
-    sim_free(heap.nodes);
-    sim_free(next);
-    sim_free(due);
+    SIM_FREE_ALL(heap.nodes, next, due);
     return hits;
 }

@@ -43,9 +43,7 @@ static void *counts_create(const nic_policy_place_t *place)
 static void counts_destroy(void *policy)
 {
     counts_t *const counts = policy;
-    sim_free(counts->slots);
-    sim_free(counts->heap);
-    sim_free(counts);
+    SIM_FREE_ALL(counts->slots, counts->heap, counts);
 }
 
 // -- the heap: least uses first, of equals the one used longest ago

@@ -34,9 +34,7 @@ static void *order_create(const nic_policy_place_t *place)
 static void order_destroy(void *policy)
 {
     order_t *const order = policy;
-    sim_free(order->links);
-    sim_free(order->used);
-    sim_free(order);
+    SIM_FREE_ALL(order->links, order->used, order);
 }
 
 static void push(order_t *order, uint32_t slot)
@@ -180,9 +178,7 @@ static void *random_create(const nic_policy_place_t *place)
 static void random_destroy(void *policy)
 {
     lot_t *const lot = policy;
-    sim_free(lot->slots);
-    sim_free(lot->place);
-    sim_free(lot);
+    SIM_FREE_ALL(lot->slots, lot->place, lot);
 }
 
 static void random_insert(void *policy, uint32_t slot, uint32_t handle, uint64_t uses)

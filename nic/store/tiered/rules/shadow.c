@@ -50,9 +50,7 @@ void nic_shadows_fini(nic_shadows_t *shadows)
     for (uint32_t way = 0; way < NIC_SHADOW_WAYS; way++) {
         nic_shadow_t *const shadow = &shadows->ways[way];
         shadow->policy->destroy(shadow->ranks);
-        sim_free(shadow->held);
-        sim_free(shadow->uses);
-        sim_free(shadow->slots);
+        SIM_FREE_ALL(shadow->held, shadow->uses, shadow->slots);
     }
 }
 

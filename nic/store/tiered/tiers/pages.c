@@ -16,9 +16,7 @@ void nic_pages_init(nic_pages_t *pages, uint64_t limit_bytes, uint32_t slots, ui
 
 void nic_pages_fini(nic_pages_t *pages)
 {
-    sim_free(pages->pages);
-    sim_free(pages->bytes);
-    sim_free(pages->owner);
+    SIM_FREE_ALL(pages->pages, pages->bytes, pages->owner);
     *pages = (nic_pages_t){.room = NIC_PAGE_NONE};
 }
 

@@ -111,11 +111,7 @@ void nic__tiered_parts_fini(tiered_t *tiered)
     for (uint32_t p = 0; p < 2; p++) {
         tiered_partition_t *const part = &tiered->parts[p];
         part->policy->destroy(part->ranks);
-        sim_free(part->held);
-        sim_free(part->staging);
-        sim_free(part->staged);
-        sim_free(part->free);
-        sim_free(part->entries);
+        SIM_FREE_ALL(part->held, part->staging, part->staged, part->free, part->entries);
         for (uint32_t slot = 0; slot < part->slots + part->seats; slot++) {
             sim_free(part->contexts[slot]);
         }

@@ -308,9 +308,7 @@ void studio__pipe_pump(studio_analysis_t *analysis, studio_pipe_t *pipe, const b
     for (size_t i = 0; i < count; i++) {
         sim_free(pumping.buffers[i]);
     }
-    sim_free(pumping.buffers);
-    sim_free(pumping.given);
-    sim_free(pumping.needed);
+    SIM_FREE_ALL(pumping.buffers, pumping.given, pumping.needed);
 }
 
 // -- answers

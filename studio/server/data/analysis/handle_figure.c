@@ -90,9 +90,7 @@ static void end(drawing_t *drawing)
     if (drawing->folder[0] != '\0') {
         (void)studio_folder_remove(drawing->folder);
     }
-    sim_free(drawing->output);
-    sim_free(drawing->message);
-    sim_free(drawing->folder);
+    SIM_FREE_ALL(drawing->output, drawing->message, drawing->folder);
 }
 
 // Waits for the child and kills it after its time limit.

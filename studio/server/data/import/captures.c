@@ -396,9 +396,7 @@ static sim_err_t open_table(const char *index, studio_table_writer_t **writer,
         studio_table_writer_open(path, "packets", "A row per packet of the captures.", columns,
                                  COLUMN_COUNT, writer, message);
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        sim_free(columns[i].name);
-        sim_free(columns[i].unit);
-        sim_free(columns[i].help);
+        SIM_FREE_ALL(columns[i].name, columns[i].unit, columns[i].help);
     }
     sim_free(path);
     return result;

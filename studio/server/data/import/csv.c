@@ -332,9 +332,7 @@ sim_err_t studio_import_csv(const char *path, const char *table_path, const char
         studio_table_writer_abandon(csv.writer);
     }
     for (size_t i = 0; csv.columns != NULL && i < csv.column_count; i++) {
-        sim_free(csv.columns[i].name);
-        sim_free(csv.columns[i].unit);
-        sim_free(csv.columns[i].help);
+        SIM_FREE_ALL(csv.columns[i].name, csv.columns[i].unit, csv.columns[i].help);
     }
     sim_free(csv.columns);
     sim_free(csv.fields);

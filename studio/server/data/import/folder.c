@@ -187,9 +187,7 @@ static sim_err_t import_table(const importing_t *importing, const char *file)
                             json_string(importing->message->text));
         result = SIM_OK;
     }
-    sim_free(table_path);
-    sim_free(path);
-    sim_free(name);
+    SIM_FREE_ALL(table_path, path, name);
     return result;
 }
 

@@ -246,9 +246,7 @@ sim_err_t studio_points_write(const studio_table_t *table, const char *path, ato
         result = append_foot(path, foot, size, message);
         json_decref(foot);
     }
-    sim_free(buffers);
-    sim_free(places.counts);
-    sim_free(places.nexts);
+    SIM_FREE_ALL(buffers, places.counts, places.nexts);
     return result;
 }
 
@@ -353,9 +351,7 @@ void studio_points_close(studio_points_t *points)
         return;
     }
     for (size_t i = 0; i < points->count; i++) {
-        sim_free(points->series[i].kind);
-        sim_free(points->series[i].of);
-        sim_free(points->series[i].metric);
+        SIM_FREE_ALL(points->series[i].kind, points->series[i].of, points->series[i].metric);
     }
     void *bytes = NULL;
     memcpy(&bytes, &points->bytes, sizeof(bytes));

@@ -206,15 +206,10 @@ void studio_table_close(studio_table_t *table)
     memcpy(&bytes, &table->bytes, sizeof(bytes));
     (void)munmap(bytes, table->size);
     for (size_t i = 0; i < table->column_count; i++) {
-        sim_free(table->columns[i].spec.name);
-        sim_free(table->columns[i].spec.unit);
-        sim_free(table->columns[i].spec.help);
-        sim_free(table->columns[i].blocks);
+        SIM_FREE_ALL(table->columns[i].spec.name, table->columns[i].spec.unit,
+                     table->columns[i].spec.help, table->columns[i].blocks);
     }
-    sim_free(table->columns);
-    sim_free(table->name);
-    sim_free(table->help);
-    sim_free(table);
+    SIM_FREE_ALL(table->columns, table->name, table->help, table);
 }
 
 size_t studio_table_find(const studio_table_t *table, const char *name)

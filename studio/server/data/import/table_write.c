@@ -444,26 +444,15 @@ void studio_table_writer_abandon(studio_table_writer_t *writer)
         (void)fclose(writer->stream);
     }
     for (size_t i = 0; i < writer->column_count; i++) {
-        sim_free(writer->columns[i].name);
-        sim_free(writer->columns[i].unit);
-        sim_free(writer->columns[i].help);
-        sim_free(writer->pending[i].mantissas);
-        sim_free(writer->pending[i].reals);
-        sim_free(writer->pending[i].decimals);
-        sim_free(writer->dictionaries[i].bytes);
-        sim_free(writer->dictionaries[i].ends);
+        SIM_FREE_ALL(writer->columns[i].name, writer->columns[i].unit, writer->columns[i].help,
+                     writer->pending[i].mantissas, writer->pending[i].reals,
+                     writer->pending[i].decimals, writer->dictionaries[i].bytes,
+                     writer->dictionaries[i].ends);
         sim_map_fini(&writer->dictionaries[i].map);
         json_decref(writer->blocks[i]);
     }
-    sim_free(writer->columns);
-    sim_free(writer->pending);
-    sim_free(writer->dictionaries);
-    sim_free(writer->blocks);
-    sim_free(writer->buffer);
-    sim_free(writer->path);
-    sim_free(writer->name);
-    sim_free(writer->help);
-    sim_free(writer);
+    SIM_FREE_ALL(writer->columns, writer->pending, writer->dictionaries, writer->blocks,
+                 writer->buffer, writer->path, writer->name, writer->help, writer);
 }
 
 sim_err_t studio_table_writer_close(studio_table_writer_t *writer, sim_message_t *message)

@@ -120,9 +120,7 @@ static void import_one(studio_data_t *data, const wanted_t *wanted)
         state = json_pack("{s:s,s:s}", "state", "failed", "message", message.text);
     }
     tell(data, wanted->run, state);
-    sim_free(index);
-    sim_free(log);
-    sim_free(result);
+    SIM_FREE_ALL(index, log, result);
 }
 
 static void *work(void *ctx)
@@ -331,7 +329,5 @@ void studio_data_destroy(studio_data_t *data)
     studio_turns_destroy(data->turns);
     (void)pthread_cond_destroy(&data->changed);
     (void)pthread_mutex_destroy(&data->lock);
-    sim_free(data->waiting);
-    sim_free(data->failures);
-    sim_free(data);
+    SIM_FREE_ALL(data->waiting, data->failures, data);
 }

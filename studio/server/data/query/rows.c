@@ -211,9 +211,7 @@ void studio_query_close(studio_query_t *query)
         return;
     }
     studio_scan_close(query->scan);
-    sim_free(query->columns);
-    sim_free(query->ranked);
-    sim_free(query);
+    SIM_FREE_ALL(query->columns, query->ranked, query);
 }
 
 // -- the order

@@ -18,9 +18,8 @@ void studio_sources_add(studio_sources_t *sources, int64_t run, const char *name
 void studio_sources_fini(studio_sources_t *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
-        sim_free(sources->sources[i].name);
-        sim_free(sources->sources[i].result);
-        sim_free(sources->sources[i].index);
+        SIM_FREE_ALL(sources->sources[i].name, sources->sources[i].result,
+                     sources->sources[i].index);
     }
     sim_free(sources->sources);
     *sources = (studio_sources_t){.sources = NULL};
@@ -180,21 +179,10 @@ void studio_scan_close(studio_scan_t *scan)
         sim_free(scan->tables[i].places);
     }
     for (size_t i = 0; scan->slots != NULL && i < scan->column_count; i++) {
-        sim_free(scan->numbers[i]);
-        sim_free(scan->ids[i]);
-        sim_free(scan->slots[i]);
+        SIM_FREE_ALL(scan->numbers[i], scan->ids[i], scan->slots[i]);
     }
-    sim_free(scan->numbers);
-    sim_free(scan->ids);
-    sim_free(scan->slots);
-    sim_free(scan->decoded);
-    sim_free(scan->mask);
-    sim_free(scan->group_mask);
-    sim_free(scan->rows);
-    sim_free(scan->tables);
-    sim_free(scan->columns);
-    sim_free(scan->name);
-    sim_free(scan);
+    SIM_FREE_ALL(scan->numbers, scan->ids, scan->slots, scan->decoded, scan->mask, scan->group_mask,
+                 scan->rows, scan->tables, scan->columns, scan->name, scan);
 }
 
 sim_err_t studio_scan_where(studio_scan_t *scan, const char *expression,

@@ -259,9 +259,7 @@ void studio__condition_fini(const studio_scan_t *scan, studio_condition_t *condi
     for (size_t i = 0; condition->verdicts != NULL && i < scan->table_count; i++) {
         sim_free(condition->verdicts[i]);
     }
-    sim_free(condition->numbers);
-    sim_free(condition->texts);
-    sim_free(condition->verdicts);
+    SIM_FREE_ALL(condition->numbers, condition->texts, condition->verdicts);
 }
 
 bool studio__condition_may_hold(const studio_scan_t *scan, const studio_condition_t *condition)

@@ -335,10 +335,8 @@ void studio_agreement_fini(studio_agreement_t *agreement)
     for (size_t i = 0; i < agreement->finding_count; i++) {
         sim_free(agreement->findings[i]);
     }
-    sim_free(agreement->findings);
-    sim_free(agreement->folders);
-    sim_free(agreement->entries);
-    sim_free(agreement->unfinished);
+    SIM_FREE_ALL(agreement->findings, agreement->folders, agreement->entries,
+                 agreement->unfinished);
     memset(agreement, 0, sizeof(*agreement));
 }
 

@@ -93,9 +93,7 @@ static bool link_capture(const opened_t *opened)
     char *const source = sim_format("/proc/self/fd/%d", opened->fd);
     const bool good = mkdir(captures, 0700) == 0 &&
                       linkat(AT_FDCWD, source, AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0;
-    sim_free(source);
-    sim_free(target);
-    sim_free(captures);
+    SIM_FREE_ALL(source, target, captures);
     return good;
 }
 

@@ -137,10 +137,7 @@ static bool fill_folder(const studio_t *studio, const order_t *order, int64_t ru
                        write_file(path, order->yaml));
     const int reason = errno;
     json_decref(label);
-    sim_free(from);
-    sim_free(path);
-    sim_free(first);
-    sim_free(folder);
+    SIM_FREE_ALL(from, path, first, folder);
     errno = reason;
     return good;
 }

@@ -26,9 +26,7 @@ void studio_expression_destroy(studio_expression_t *expression)
         sim_free(expression->nodes[i].text);
     }
     studio_texts_fini(&expression->pool);
-    sim_free(expression->nodes);
-    sim_free(expression->buffers);
-    sim_free(expression);
+    SIM_FREE_ALL(expression->nodes, expression->buffers, expression);
 }
 
 studio_type_t studio_expression_type(const studio_expression_t *expression)
