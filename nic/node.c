@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/node.c - the host as a node: how it runs events, and its life.
+#include "kernel/pool.h"
 #include "net/draws.h"
 #include "net/frame.h"
 #include "net/nodes.h"
@@ -527,7 +528,7 @@ static void host_built(net_node_t *node)
 {
     nic_host_t *const host = nic__host_of(node);
     host->nic_count = nic_count(node);
-    host->nics = sim_alloc_lines(host->nic_count * sizeof(*host->nics));
+    host->nics = sim_lines_take(node->sim.worker, host->nic_count * sizeof(*host->nics));
     for (uint32_t i = node->port_count; i-- > 0;) {
         nic_t *const nic = &host->nics[nic__index_of_port(host, i)];
         nic->host = host;
@@ -571,7 +572,6 @@ static void nic_fini(nic_t *nic)
     }
     sim_free(nic->qp_pages);
     sim_free(nic->qp_gone);
-    sim_free(nic->qp_spare);
     for (uint32_t i = 0; i < nic->mr_count; i++) {
         sim_free(nic->mrs[i]);
     }
@@ -586,7 +586,7 @@ static void nic_fini(nic_t *nic)
         nic->cqs = cq->next;
         sim_free(cq->ring);
         sim_free(cq->seen_ps);
-        sim_free(cq);
+        sim_lines_give(nic__node(nic)->worker, cq, sizeof(*cq));
     }
     nic__srqs_free(nic);
     sim_free(nic->cnp_slots);
@@ -619,7 +619,7 @@ static void host_destroy(sim_node_t *node)
         for (uint32_t i = 0; i < host->nic_count; i++) {
             nic_fini(&host->nics[i]);
         }
-        sim_free(host->nics);
+        sim_lines_give(node->worker, host->nics, host->nic_count * sizeof(*host->nics));
     }
     nic__cores_free(host);
     nic__memory_fini(&host->memory);

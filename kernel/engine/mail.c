@@ -53,7 +53,7 @@ static sim_mail_t *take_mailbox(sim_thread_t *thread, uint32_t class)
     }
     sim_mail_t *const mail = thread->free_mail[class];
     if (mail == NULL) {
-        return sim_alloc_lines(sizeof(sim_mail_t) * ((SIM_MAIL_FIRST << class) + SIM_MAIL_PAD));
+        return sim_lines_take(&thread->worker, sim__mailbox_bytes(class));
     }
     thread->free_mail[class] = mail->message;
     return mail;

@@ -4,6 +4,8 @@
 // Chunks come in slabs: one by one at first, then as many as fill a huge page.
 #include "kernel/pool.h"
 
+#include "kernel/engine/thread.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,4 +211,69 @@ void sim__pool_spill(sim_pool_t *pool, sim_pool_cache_t *cache)
         pool->shared->spare_count++;
     }
     pthread_mutex_unlock(&pool->shared->lock);
+}
+
+// -- lines
+
+#define LINES_SMALL_BYTES ((size_t)1 << 16)
+#define LINES_LARGE_BYTES ((size_t)1 << 21) // a huge page
+#define LINES_SMALL_CHUNKS 16u
+
+static size_t lines_of(size_t bytes)
+{
+    return (bytes + SIM_CACHE_LINE - 1) / SIM_CACHE_LINE;
+}
+
+// Builds with dear checks ask malloc each time, so that the address sanitizer finds uses of objects
+// that are gone.
+static bool has_own_memory(size_t lines)
+{
+#ifdef SIM_DEAR_CHECKS
+    (void)lines;
+    return true;
+#else
+    return lines > SIM_LINES_MAX;
+#endif
+}
+
+static void *cut_lines(sim_lines_t *lines, size_t bytes)
+{
+    if (lines->left_bytes < bytes) {
+        lines->left_bytes =
+            lines->chunk_count < LINES_SMALL_CHUNKS ? LINES_SMALL_BYTES : LINES_LARGE_BYTES;
+        lines->next = sim_alloc_lines(lines->left_bytes);
+        SIM_APPEND(lines->chunks, lines->chunk_count, lines->chunk_capacity, (void *)lines->next);
+    }
+    void *const memory = lines->next;
+    lines->next += bytes;
+    lines->left_bytes -= bytes;
+    return memory;
+}
+
+void *sim_lines_take(sim_worker_t *worker, size_t bytes)
+{
+    const size_t count = lines_of(bytes);
+    if (has_own_memory(count)) {
+        return sim_alloc_lines(bytes);
+    }
+    sim_lines_t *const lines = &((sim_thread_t *)(void *)worker)->lines;
+    sim_pool_free_t *const free = lines->free[count];
+    if (free == NULL) {
+        return cut_lines(lines, count * SIM_CACHE_LINE);
+    }
+    lines->free[count] = free->next;
+    return memset(free, 0, count * SIM_CACHE_LINE);
+}
+
+void sim_lines_give(sim_worker_t *worker, void *memory, size_t bytes)
+{
+    const size_t count = lines_of(bytes);
+    if (has_own_memory(count)) {
+        sim_free(memory);
+    } else if (memory != NULL) {
+        sim_lines_t *const lines = &((sim_thread_t *)(void *)worker)->lines;
+        sim_pool_free_t *const free = memory;
+        free->next = lines->free[count];
+        lines->free[count] = free;
+    }
 }

@@ -51,21 +51,24 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
     return thread;
 }
 
-static void free_mailboxes(sim_mail_t *mail)
+// Frees a list of mailboxes that have a class, or say theirs in their key.
+static void free_mailboxes(sim_thread_t *thread, sim_mail_t *mail, uint32_t class)
 {
     while (mail != NULL) {
         sim_mail_t *const next = mail->message;
-        sim_free(mail);
+        const uint32_t own = class < SIM_MAIL_CLASSES ? class : (uint32_t)mail->key;
+        sim_lines_give(&thread->worker, mail, sim__mailbox_bytes(own));
         mail = next;
     }
 }
 
-void sim__thread_destroy(sim_thread_t *thread)
+static void thread_fini(sim_thread_t *thread)
 {
     for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
         sim_mailbox_t *const boxes = thread->worker.boxes[slot];
         for (size_t i = 0; boxes != NULL && i < thread->sim->node_count; i++) {
-            sim_free(boxes[i].mail);
+            sim_lines_give(&thread->worker, boxes[i].mail,
+                           boxes[i].room_bytes + SIM_MAIL_PAD * sizeof(sim_mail_t));
         }
         sim_free(thread->worker.active[slot]);
     }
@@ -76,17 +79,17 @@ void sim__thread_destroy(sim_thread_t *thread)
     }
     sim_free(thread->worker.box_class);
     for (uint32_t class = 0; class < SIM_MAIL_CLASSES; class ++) {
-        free_mailboxes(thread->free_mail[class]);
+        free_mailboxes(thread, thread->free_mail[class], class);
     }
     for (unsigned i = 0; i < SIM_THREADS_MAX; i++) {
-        free_mailboxes(thread->returned[i][0]);
-        free_mailboxes(thread->returned[i][1]);
+        free_mailboxes(thread, thread->returned[i][0], SIM_MAIL_CLASSES);
+        free_mailboxes(thread, thread->returned[i][1], SIM_MAIL_CLASSES);
         sim_free(thread->parcels[i][0].items);
         sim_free(thread->parcels[i][1].items);
     }
     sim__ranks_free_away(thread);
     SIM_FREE_ALL(thread->seats, thread->agenda, thread->watched, thread->batch, thread->stage,
-                 thread->histogram, thread->appointments.items, thread->samplers, thread);
+                 thread->histogram, thread->appointments.items, thread->samplers);
 }
 
 // Destroys a node, then what the engine keeps for it: while it is destroyed the node may still
@@ -129,13 +132,20 @@ void sim_destroy(sim_t *sim)
         sim_free(sim->units[i].members);
         sim_free(sim->units[i].heap);
     }
-    for (unsigned i = 0; i < sim->thread_count; i++) {
-        sim__thread_destroy(sim->threads[i]);
-    }
     for (size_t i = 0; i < sim->node_count; i++) {
         if (sim->nodes[i] != NULL) {
             node_destroy(sim->nodes[i]);
         }
+    }
+    for (unsigned i = 0; i < sim->thread_count; i++) {
+        thread_fini(sim->threads[i]);
+    }
+    for (unsigned i = 0; i < sim->thread_count; i++) { // after all that may lie in its lines
+        for (size_t c = 0; c < sim->threads[i]->lines.chunk_count; c++) {
+            sim_free(sim->threads[i]->lines.chunks[c]);
+        }
+        sim_free((void *)sim->threads[i]->lines.chunks);
+        sim_free(sim->threads[i]);
     }
     for (size_t i = 0; i < sim->sampler_count; i++) {
         sim_free(sim->samplers[i]);

@@ -6,10 +6,17 @@
 #include "kernel/engine/far.h"
 #include "kernel/engine/unit.h"
 #include "kernel/order/lineage.h"
+#include "kernel/pool.h"
 #include "kernel/ranks.h"
 
 #define SIM_MAIL_FIRST 4u    // messages of the smallest mailbox: a cache line
 #define SIM_MAIL_CLASSES 26u // mailbox capacities SIM_MAIL_FIRST << class: at most 2 GB
+
+// Returns the memory of a mailbox of a class.
+static inline size_t sim__mailbox_bytes(uint32_t class)
+{
+    return sizeof(sim_mail_t) * ((SIM_MAIL_FIRST << class) + SIM_MAIL_PAD);
+}
 
 typedef struct sim_sampler sim_sampler_t;
 
@@ -23,6 +30,16 @@ typedef struct sim_leaving {
     uint64_t key;
 } sim_leaving_t;
 #define SIM_LEAVING 16u // messages that wait until their parts are in the cache; a power of two
+
+// Memory of sim_lines_take: free objects by their lines, and the rest of the newest chunk.
+typedef struct sim_lines {
+    sim_pool_free_t *free[SIM_LINES_MAX + 1];
+    char *next;
+    size_t left_bytes;
+    void **chunks;
+    size_t chunk_count;
+    size_t chunk_capacity;
+} sim_lines_t;
 
 // One thread of execution.
 typedef struct sim_thread {
@@ -42,6 +59,7 @@ typedef struct sim_thread {
     size_t stage_capacity;
     uint32_t *histogram;
     size_t histogram_capacity;
+    sim_lines_t lines;
     sim_mail_t *free_mail[SIM_MAIL_CLASSES]; // unused mailboxes, linked through their first entry
     // Mailboxes of other threads that this one has read, by thread and parity of the window, linked
     // likewise; the key of their first entry is their class.
@@ -81,7 +99,6 @@ static inline void sim__mark_active(sim_thread_t *thread, uint32_t slot, const s
 }
 
 sim_thread_t *sim__thread_create(sim_t *sim, unsigned index);
-void sim__thread_destroy(sim_thread_t *thread);
 
 // Frees a thread's buffers for other ranks.
 void sim__ranks_free_away(sim_thread_t *thread);

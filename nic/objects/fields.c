@@ -21,7 +21,7 @@ static const sim_field_t nic_rows[] = {
     NIC_SAME(trace_points), NIC_SAME(interface), NIC_SAME(detailed), NIC_SAME(contents), NIC_SAME(bound),
     NIC_SAME(refuses), NIC_SAME(plain), NIC_SAME(served), NIC_SAME(shifts), NIC_SAME(gated), NIC_SAME(next_kicked), NIC_SAME(planes),
     NIC_SAME(body_bytes), NIC_SAME(any_mtu), NIC_SAME(odd_answers), NIC_SAME(loop), NIC_SAME(carried), NIC_SAME(accept),
-    NIC_SAME(accept_ctx), NIC_SAME(ethernet), NIC_SAME(ethernet_ctx), NIC_SAME(next_qp_num), NIC_SAME(qp_page_capacity), NIC_SAME(active_qps), NIC_SAME(qp_gone), NIC_SAME(qp_spare),
+    NIC_SAME(accept_ctx), NIC_SAME(ethernet), NIC_SAME(ethernet_ctx), NIC_SAME(next_qp_num), NIC_SAME(qp_page_capacity), NIC_SAME(active_qps), NIC_SAME(qp_gone),
     NIC_SAME(mrs), NIC_SAME(mr_count), NIC_SAME(mr_capacity), NIC_SAME(mr_free), NIC_SAME(mr_generation), NIC_SAME(pds),
     NIC_SAME(cqs), NIC_SAME(srqs), NIC_SAME(cc_ops), NIC_SAME(cc_config), NIC_SAME(cnp_slots), NIC_SAME(cnp_slot_count),
     NIC_SAME(cnp_slot_capacity), NIC_SAME(listeners), NIC_SAME(device), NIC_SAME(device_state), NIC_SAME(scheduler),

@@ -96,7 +96,6 @@ struct nic {
     uint32_t qp_page_capacity;
     uint32_t active_qps; // cc: QPs whose algorithm was started
     uint16_t *qp_gone;   // by page: a bit for each number that a destroyed QP had
-    size_t *qp_spare;    // memory for the next QP, whose size stands at its begin; NULL: none
     nic_mr_t **mrs;      // by key >> 8, from 1
     uint32_t mr_count;
     size_t mr_capacity;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/queue/completions.c - completion queues: a ring of completions that grows up to its capacity.
+#include "kernel/pool.h"
 #include "nic/compare_internal.h"
 #include "nic/host/cores.h"
 #include "nic/host/listen.h"
@@ -37,7 +38,7 @@ const char *nic_wc_status_text(nic_wc_status_t status)
 nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
 {
     SIM_CHECK(capacity >= 1 && capacity < 1u << 30);
-    nic_cq_t *const cq = sim_alloc_lines(sizeof(*cq));
+    nic_cq_t *const cq = sim_lines_take(nic__node(nic)->worker, sizeof(*cq));
     cq->nic = nic;
     cq->capacity = capacity;
     cq->fn = fn;

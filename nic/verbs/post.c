@@ -26,14 +26,15 @@ uint32_t nic_inline_max(const nic_t *nic)
 static void grow_send_queue(nic_qp_t *qp)
 {
     const uint32_t capacity = qp->sq_mask == 0 ? FIRST_SQ_CAPACITY : nic__sq_capacity(qp) * 2;
-    nic_wqe_t *const ring = sim_alloc_lines((size_t)capacity * sizeof(*ring));
+    nic_wqe_t *const ring =
+        sim_lines_take(nic__node(qp->nic)->worker, (size_t)capacity * sizeof(*ring));
     for (uint32_t i = qp->sq_done; i != qp->sq_posted; i++) {
         ring[i & (capacity - 1)] = *nic__wqe(qp, i);
     }
     if (qp->sq_more != NULL) {
         nic__grow_more(qp, capacity);
     }
-    sim_free(qp->sq);
+    nic__send_queue_free(qp);
     qp->sq = ring;
     qp->sq_mask = capacity - 1;
 }

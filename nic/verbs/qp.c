@@ -43,34 +43,6 @@ static const nic_transport_ops_t *transport_of(const nic_t *nic, const nic_qp_in
     return nic->transport->wire == ROCE_UET ? &nic__transport_uud : &nic__transport_ud;
 }
 
-// Returns zeroed memory for a queue pair: that of the last one destroyed, if it has this size.
-static char *take_memory(nic_t *nic, size_t bytes)
-{
-    size_t *const spare = nic->qp_spare;
-    if (spare == NULL || *spare != bytes) {
-        return sim_alloc_lines(bytes);
-    }
-    nic->qp_spare = NULL;
-    return memset(spare, 0, bytes);
-}
-
-// Keeps the memory of a queue pair for the next one, or frees it. Builds with dear checks free it,
-// so that the address sanitizer finds uses of queue pairs that are gone.
-static void give_memory(nic_t *nic, char *memory, size_t bytes)
-{
-#ifdef SIM_DEAR_CHECKS
-    const bool keeps = false;
-#else
-    const bool keeps = nic->qp_spare == NULL && !nic->host->ending;
-#endif
-    if (keeps) {
-        nic->qp_spare = (size_t *)(void *)memory;
-        *nic->qp_spare = bytes;
-    } else {
-        sim_free(memory);
-    }
-}
-
 sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t **qp)
 {
     nic_t *const nic = pd->nic;
@@ -91,7 +63,8 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     }
     const nic_transport_ops_t *const ops = transport_of(nic, attr);
     const size_t before_bytes = nic__repath_bytes(nic) + nic__bytes_before_qp(nic);
-    char *const memory = take_memory(nic, before_bytes + nic__transport_qp_bytes(nic, ops));
+    char *const memory =
+        sim_lines_take(nic__node(nic)->worker, before_bytes + nic__transport_qp_bytes(nic, ops));
     nic_qp_t *const made = (nic_qp_t *)(void *)(memory + before_bytes);
     made->ops = ops;
     made->nic = nic;
@@ -131,14 +104,14 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
 void nic__qp_free(nic_qp_t *qp)
 {
     nic__free_more(qp);
-    sim_free(qp->sq);
+    nic__send_queue_free(qp);
     nic__free_receives(qp->rq, qp->rq_capacity);
     sim_free(qp->reads);
     sim_free(qp->atomics);
     nic_t *const nic = qp->nic;
     const size_t before_bytes = nic__repath_bytes(nic) + nic__bytes_before_qp(nic);
-    give_memory(nic, (char *)qp - before_bytes,
-                before_bytes + nic__transport_qp_bytes(nic, qp->ops));
+    sim_lines_give(nic__node(nic)->worker, (char *)qp - before_bytes,
+                   before_bytes + nic__transport_qp_bytes(nic, qp->ops));
 }
 
 void nic__free_dead(nic_host_t *host)

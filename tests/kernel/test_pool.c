@@ -281,8 +281,41 @@ START_TEST(cold_parts_need_one_line)
 }
 END_TEST
 
+#define LINES_COUNT 600u
+
+// Objects of 1 byte to more than SIM_LINES_MAX lines are zeroed, aligned and apart; what was given
+// back is taken again, zeroed once more.
+START_TEST(lines_are_zeroed_and_apart)
+{
+    const sim_options_t options = {.seed = 1, .threads = 1, .until_ps = SIM_TIME_NEVER};
+    sim_t *const sim = sim_create(&options);
+    sim_node_t *const node = sim_alloc_lines(sizeof(*node));
+    sim_node_register(sim, node, &idle_ops, "idle");
+    static const char zeros[(SIM_LINES_MAX + 2) * SIM_CACHE_LINE];
+    static char *taken[LINES_COUNT];
+    for (uint64_t round = 0; round < 3; round++) {
+        for (uint64_t i = 0; i < LINES_COUNT; i++) {
+            const size_t bytes = 8 + i * 37 % (sizeof(zeros) - 8);
+            taken[i] = sim_lines_take(node->worker, bytes);
+            ck_assert_uint_eq((uintptr_t)taken[i] % SIM_CACHE_LINE, 0);
+            ck_assert_mem_eq(taken[i], zeros, bytes);
+            fill(taken[i], bytes, i + 1);
+        }
+        for (uint64_t i = 0; i < LINES_COUNT; i++) {
+            check_fill(taken[i], 8 + i * 37 % (sizeof(zeros) - 8), i + 1);
+        }
+        for (uint64_t i = 0; i < LINES_COUNT; i++) {
+            sim_lines_give(node->worker, taken[i], 8 + i * 37 % (sizeof(zeros) - 8));
+        }
+    }
+    sim_lines_give(node->worker, NULL, 100);
+    sim_destroy(sim);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(objects_do_not_overlap, 0, 8), CHECK_TEST(last_in_is_first_out),
            CHECK_LOOP(objects_travel_between_threads, 1, 5),
            CHECK_TEST(free_objects_are_poisoned_hot_and_cold),
+           CHECK_TEST(lines_are_zeroed_and_apart),
            CHECK_SIGNAL(pools_in_use_are_not_widened, SIGABRT),
            CHECK_SIGNAL(cold_parts_need_one_line, SIGABRT))
