@@ -20,6 +20,8 @@ typedef struct net_listener {
 struct net_listeners {
     uint32_t users;
     uint32_t count;
+    uint32_t arrivals;      // those that hear of NET_TRACE_RX
+    uint32_t last_arrivals; // index of the last of them
     net_listener_t items[];
 };
 
@@ -47,11 +49,17 @@ static net_listeners_t *longer(const net_listeners_t *list, net_listener_t last)
 {
     const uint32_t count = list == NULL ? 0 : list->count;
     net_listeners_t *const made = sim_alloc(sizeof(*made) + (count + 1) * sizeof(made->items[0]));
+    made->arrivals = list == NULL ? 0 : list->arrivals;
+    made->last_arrivals = list == NULL ? 0 : list->last_arrivals;
     for (uint32_t i = 0; i < count; i++) {
         made->items[i] = list->items[i];
     }
     made->items[count] = last;
     made->count = count + 1;
+    if ((last.points & NET_TRACE_RX) != 0) {
+        made->arrivals++;
+        made->last_arrivals = count;
+    }
     return made;
 }
 
@@ -125,6 +133,11 @@ void net__port_trace(const net_port_t *port, net_trace_point_t point, const net_
     }
     const net_trace_t trace = {point, port->node->sim.now_ps, port, packet, detail};
     const net_listeners_t *const list = *listeners_of(port);
+    if (point == NET_TRACE_RX && list != NULL && list->arrivals == 1) {
+        const net_listener_t *const only = &list->items[list->last_arrivals];
+        only->fn(&trace, only->ctx);
+        return;
+    }
     for (uint32_t i = 0; list != NULL && i < list->count; i++) {
         if (list->items[i].points & point) {
             list->items[i].fn(&trace, list->items[i].ctx);
