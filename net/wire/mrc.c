@@ -102,14 +102,17 @@ bool net_mrc_has_payload(uint8_t opcode)
     return (has(opcode) & HAS_DATA) != 0;
 }
 
+uint32_t net_mrc_header_bytes(uint8_t opcode, bool stamped)
+{
+    const uint32_t set = has(opcode);
+    return set == HAS_NONE ? 0
+                           : operations[opcode & ROCE_OPERATION_MASK].bytes +
+                                 (stamped && (set & HAS_METH) != 0 ? (uint32_t)MRC_TSETH_BYTES : 0);
+}
+
 uint32_t net_mrc_bytes(uint8_t opcode, const net_mrc_t *mrc)
 {
-    if (!net_mrc_known(opcode)) {
-        return 0;
-    }
-    const uint8_t operation = opcode & ROCE_OPERATION_MASK;
-    const bool stamped = mrc->stamped && (operations[operation].has & HAS_METH) != 0;
-    return operations[operation].bytes + (stamped ? (uint32_t)MRC_TSETH_BYTES : 0);
+    return net_mrc_header_bytes(opcode, mrc->stamped);
 }
 
 // -- building

@@ -104,7 +104,8 @@ bool net_mrc_known(uint8_t opcode);
 // Returns "MRC WRITE FIRST", "MRC SACK"...; an opcode of RC in MRC's space, which the specification
 // leaves out, is "MRC SEND FIRST". "unknown": it is none. Static.
 const char *net_mrc_opcode_name(uint8_t opcode);
-// Returns the bytes of the headers between BTH and payload.
+// Each returns the bytes of the headers between BTH and payload, which depend on no other field.
+uint32_t net_mrc_header_bytes(uint8_t opcode, bool stamped);
 uint32_t net_mrc_bytes(uint8_t opcode, const net_mrc_t *mrc);
 // Returns whether packets of the opcode carry a payload.
 bool net_mrc_has_payload(uint8_t opcode);

@@ -96,14 +96,11 @@ void net_mrc_of_packet(const net_packet_t *packet, net_mrc_t *mrc)
 
 uint32_t net_mrc_frame_bytes(const net_packet_t *packet, bool tagged, bool ipv6)
 {
-    // The length depends on no other field.
-    const net_mrc_t mrc = {
-        .stamped = (net_packet_aside(packet)->mrc.flags & NET_MRC_STAMPED) != 0,
-    };
+    const bool stamped = (net_packet_aside(packet)->mrc.flags & NET_MRC_STAMPED) != 0;
     const uint32_t bytes = (uint32_t)NET_ETHERNET_BYTES + (tagged ? NET_VLAN_BYTES : 0u) +
                            (ipv6 ? (uint32_t)NET_IPV6_BYTES : (uint32_t)NET_IPV4_BYTES) +
-                           NET_UDP_BYTES + ROCE_BTH_BYTES + net_mrc_bytes(packet->opcode, &mrc) +
-                           packet->payload_bytes + net__frame_pad_bytes(packet->payload_bytes) +
-                           ROCE_ICRC_BYTES;
+                           NET_UDP_BYTES + ROCE_BTH_BYTES +
+                           net_mrc_header_bytes(packet->opcode, stamped) + packet->payload_bytes +
+                           net__frame_pad_bytes(packet->payload_bytes) + ROCE_ICRC_BYTES;
     return bytes < NET_FRAME_BYTES_MIN ? (uint32_t)NET_FRAME_BYTES_MIN : bytes;
 }

@@ -61,6 +61,14 @@ typedef struct nic_mrc_shared {
     uint64_t healed;  // paths that came back from there
 } nic_mrc_shared_t;
 
+// The length of the frame that was sent last, and what it follows from: most are alike.
+typedef struct nic_mrc_frame {
+    uint8_t opcode; // 0: none yet
+    uint8_t flags;  // net_packet_aside_t.mrc.flags
+    uint16_t payload_bytes;
+    uint32_t bytes;
+} nic_mrc_frame_t;
+
 typedef struct nic_mrc {
     nic_single_acks_t held; // first
     const nic_mrc_config_t *config;
@@ -77,6 +85,7 @@ typedef struct nic_mrc {
     sim_time_t newest_ps; // when the newest packet was sent that is known to have arrived
     uint32_t probe_number;
     uint32_t immediates; // WRITEs with immediate among the work requests that began to be sent
+    nic_mrc_frame_t frame;
     // receiver
     nic_sack_t sack;
     uint32_t told_msn;  // of the last transport ACK

@@ -80,10 +80,26 @@ void nic__mrc_arm(nic_mrc_t *mrc, sim_time_t due_ps)
     }
 }
 
+// Returns the length of a packet's frame.
+static uint32_t frame_bytes(nic_mrc_t *mrc, const net_packet_t *packet)
+{
+    nic_mrc_frame_t *const last = &mrc->frame;
+    const uint8_t flags = net_packet_aside(packet)->mrc.flags;
+    if (last->opcode != packet->opcode || last->flags != flags ||
+        last->payload_bytes != packet->payload_bytes) {
+        const net_config_t *const network = net_get_config(mrc->held.base.nic->host->node.net);
+        last->opcode = packet->opcode;
+        last->flags = flags;
+        last->payload_bytes = packet->payload_bytes;
+        last->bytes = net_mrc_frame_bytes(packet, network->tagged, network->ipv6);
+    }
+    return last->bytes;
+}
+
 void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
 {
     nic_t *const nic = qp->nic;
-    const nic_mrc_t *const mrc = nic__mrc_of(qp);
+    nic_mrc_t *const mrc = nic__mrc_of(qp);
     net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
     packet->udp_source_port = port;
@@ -98,8 +114,7 @@ void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
     }
     packet->opcode = (uint8_t)(operation | ROCE_MRC);
     if (nic->body_bytes == NULL && nic->ack_bytes == 0) {
-        const net_config_t *const network = net_get_config(nic->host->node.net);
-        nic__resize_frame(nic, packet, net_mrc_frame_bytes(packet, network->tagged, network->ipv6));
+        nic__resize_frame(nic, packet, frame_bytes(mrc, packet));
     }
 }
 
