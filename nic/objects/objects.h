@@ -189,7 +189,7 @@ static inline uint32_t nic__index_in(uint32_t planes, uint32_t port_count, uint3
 }
 static inline uint32_t nic__index_of_port(const nic_host_t *host, uint32_t port)
 {
-    return nic__index_in(host->node.planes, host->node.port_count, port);
+    return host->nic_count == 1 ? 0 : nic__index_in(host->node.planes, host->node.port_count, port);
 }
 
 static inline sim_node_t *nic__node(const nic_t *nic)

@@ -277,10 +277,12 @@ void nic__transmit_looped(nic_t *nic, nic_qp_t *qp, sim_time_t free_ps)
 
 // -- NICs with a port in each of several planes
 
-// Starts one packet in a plane. Returns false if nothing may leave there.
-static bool transmit_in_plane(nic_t *nic, uint32_t plane)
+// Starts one packet in a plane. Returns false if nothing may leave there. *left: the queue pair
+// whose packet it was; else NULL.
+static SIM_ALWAYS_INLINE bool transmit_in_plane(nic_t *nic, uint32_t plane, const nic_qp_t **left)
 {
     net_port_t *const port = nic->port;
+    *left = NULL;
     if (port->controlled) {
         net_port_transmit(port, net_port_take_control(port));
         return true;
@@ -301,35 +303,46 @@ static bool transmit_in_plane(nic_t *nic, uint32_t plane)
         qp = one && qp != NULL ? qp : nic__planes_next(nic, priority, plane);
         if (transmit_qp(nic, qp, false)) {
             nic__planes_left(qp, plane);
+            *left = qp;
             return true;
         }
     }
 }
 
+// Returns whether a plane has more to send. left: the queue pair that sent there last, or NULL. As
+// long as it can send, it may send there again, unless it takes planes in turn.
+static SIM_ALWAYS_INLINE bool more_waits(const nic_t *nic, uint32_t plane, const nic_qp_t *left)
+{
+    nic_qp_t *next;
+    return (left != NULL && (left->flags & NIC_QP_READY) != 0 &&
+            nic->planes->choice != NIC_PLANES_ROUND_ROBIN) ||
+           nic->port->controlled || nic__planes_classes(nic, plane, &next) != 0;
+}
+
 void nic__transmit_planes(nic_t *nic, const net_port_t *woken)
 {
-    const struct nic_planes *const planes = nic->planes;
+    net_port_t *const ports = nic->planes->ports;
+    const uint32_t count = nic->planes->count;
     for (bool more = true; more;) {
         more = false;
-        for (uint32_t plane = 0; plane < planes->count; plane++) {
-            net_port_t *const port = &planes->ports[plane];
+        net_port_t *port = ports;
+        for (uint32_t plane = 0; plane < count; plane++, port++) {
             if (port->wake_pending != NET_WAKE_NONE) {
                 continue; // it is busy, and looked at when it is free
             }
+            const nic_qp_t *left = NULL;
             nic->port = port;
             if (net_port_idle(port) || port == woken) {
                 woken = port == woken ? NULL : woken;
                 // A packet may let another plane have the next one.
-                more = transmit_in_plane(nic, plane) || more;
+                more = transmit_in_plane(nic, plane, &left) || more;
             }
-            nic_qp_t *next;
-            if (!net_port_idle(port) &&
-                (port->controlled || nic__planes_classes(nic, plane, &next) != 0)) {
+            if (!net_port_idle(port) && more_waits(nic, plane, left)) {
                 nic__wake(nic);
             }
         }
     }
-    nic->port = planes->ports;
+    nic->port = ports;
 }
 
 // -- for loops of schedulers (nic/scheduler.h)
