@@ -246,10 +246,8 @@ void net__switch_catch_up(net_switch_t *sw)
 void net__switch_catch_up_port(net_switch_t *sw, net_port_t *port)
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
-    if (port->wake_pending == NET_WAKE_LATE && port->busy_until_ps < now_ps) {
-        catch_up(sw, port, now_ps); // not logged: only "ecmp" runs late with a log
-        sw->node.sim.now_ps = now_ps;
-    }
+    catch_up(sw, port, now_ps); // not logged: only "ecmp" runs late with a log
+    sw->node.sim.now_ps = now_ps;
 }
 
 // Turns late ports into wakes, before events are handled one by one.

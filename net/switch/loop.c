@@ -122,19 +122,7 @@ static void serve_by_tables(net_switch_t *sw, net_port_t *egress)
 
 uint64_t net_switch_port_load(net_switch_t *sw, uint32_t port_index)
 {
-    net_port_t *const port = &sw->node.ports[port_index];
-    const sim_time_t now_ps = sw->node.sim.now_ps;
-    net__switch_catch_up_port(sw, port);
-    uint64_t bytes = 0;
-    for (uint32_t left = port->waiting; left != 0; left &= left - 1) {
-        bytes += port->classes[__builtin_ctz(left)]->bytes;
-    }
-    if (port->busy_until_ps > now_ps) {
-        const sim_wide_t bits = (sim_wide_t)(port->busy_until_ps - now_ps) * port->line->rate_bps;
-        bytes += SIM_LIKELY(bits <= UINT64_MAX) ? (uint64_t)bits / (8 * SIM_PS_PER_S)
-                                                : (uint64_t)(bits / (8 * SIM_PS_PER_S));
-    }
-    return bytes;
+    return net__port_load(sw, port_index);
 }
 
 void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)

@@ -30,7 +30,8 @@ static inline bool net__switch_must_be_exact(const net_switch_t *sw)
 void net__switch_run_late(sim_node_t *node);
 // late.c: replays all departures before now, and nothing in a switch that has no late ones.
 void net__switch_catch_up(net_switch_t *sw);
-void net__switch_catch_up_port(net_switch_t *sw, net_port_t *port); // those of one port
+// late.c: replays those of one port, of which at least one is due.
+void net__switch_catch_up_port(net_switch_t *sw, net_port_t *port);
 // loop.c: prefetch what the next window will touch.
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);
 void net__switch_warm_heads(const net_switch_t *sw);
@@ -50,6 +51,26 @@ static inline uint32_t net__late_first(uint64_t late)
 #else
     return 7 - (uint32_t)__builtin_ctzll(late) / 8;
 #endif
+}
+
+// Returns net_switch_port_load.
+static inline uint64_t net__port_load(net_switch_t *sw, uint32_t port_index)
+{
+    net_port_t *const port = &sw->node.ports[port_index];
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    if (port->wake_pending == NET_WAKE_LATE && port->busy_until_ps < now_ps) {
+        net__switch_catch_up_port(sw, port);
+    }
+    uint64_t bytes = 0;
+    for (uint32_t left = port->waiting; left != 0; left &= left - 1) {
+        bytes += port->classes[__builtin_ctz(left)]->bytes;
+    }
+    if (port->busy_until_ps > now_ps) {
+        const sim_wide_t bits = (sim_wide_t)(port->busy_until_ps - now_ps) * port->line->rate_bps;
+        bytes += SIM_LIKELY(bits <= UINT64_MAX) ? (uint64_t)bits / (8 * SIM_PS_PER_S)
+                                                : (uint64_t)(bits / (8 * SIM_PS_PER_S));
+    }
+    return bytes;
 }
 
 #endif // NET_SWITCH_SWITCH_INTERNAL_H

@@ -287,6 +287,9 @@ static uint32_t choose(net_switch_t *sw, const net_packet_t *packet, const uint3
                        uint32_t count)
 {
     net_conweave_t *const state = sw->balance_state;
+    if (count == 1 && sw->leaf >= NET_NO_LEAF - 1) {
+        return ports[0]; // a switch without hosts, on the only way
+    }
     if (!is_data(packet) || (!state->planned && net__conweave_kind(packet) == NET_CONWEAVE_PLAIN)) {
         return net__choose_hashed(sw, packet, ports, count);
     }

@@ -4,6 +4,7 @@
 #include "net/balance_gauges.h"
 #include "net/models_internal.h"
 #include "net/switch/balance/balance_internal.h"
+#include "net/switch/switch_internal.h"
 
 typedef struct queues {
     sim_random_t random;
@@ -52,7 +53,7 @@ static void refresh_grades(net_switch_t *sw, queues_t *state)
         state->grades = sim_alloc_array(sw->node.port_count, sizeof(*state->grades));
     }
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        state->grades[p] = grade_of(net_switch_port_load(sw, p), config->adaptive_full_bytes);
+        state->grades[p] = grade_of(net__port_load(sw, p), config->adaptive_full_bytes);
     }
     state->graded_ps = now_ps;
 }
@@ -60,7 +61,7 @@ static void refresh_grades(net_switch_t *sw, queues_t *state)
 static uint64_t cost_of(net_switch_t *sw, const queues_t *state, uint32_t port)
 {
     return sw->config.balance.adaptive_by == NET_ADAPTIVE_GRADES ? state->grades[port]
-                                                                 : net_switch_port_load(sw, port);
+                                                                 : net__port_load(sw, port);
 }
 
 // Returns the live port of least cost, with equal chances for equal ones.
@@ -156,7 +157,7 @@ static void consider(net_switch_t *sw, shortest_t *best, uint32_t room, uint32_t
             return;
         }
     }
-    const uint64_t load = net_switch_port_load(sw, port);
+    const uint64_t load = net__port_load(sw, port);
     uint32_t at = best->count;
     while (at > 0 && best->loads[at - 1] > load) {
         at--;
@@ -185,45 +186,39 @@ static bool is_one_of(uint32_t port, const uint32_t *ports, uint32_t count)
 
 // Returns the shortest of the samples, or the remembered port if that is strictly shorter, and
 // remembers it: DRILL with a memory of one port.
-static uint32_t choose_with_one(net_switch_t *sw, queues_t *state, uint16_t *mine,
-                                const uint32_t *ports, uint32_t count)
+static SIM_NOINLINE uint32_t choose_with_one(net_switch_t *sw, queues_t *state, uint16_t *mine,
+                                             const uint32_t *ports, uint32_t count)
 {
     uint32_t best = NET_NO_PORT;
     uint64_t load = UINT64_MAX;
     for (uint64_t i = 0; i < sw->config.balance.drill_samples; i++) {
         const uint32_t port = net__random_port(sw, &state->random, ports, count);
         if (port != NET_NO_PORT && port != best) {
-            const uint64_t other = net_switch_port_load(sw, port);
+            const uint64_t other = net__port_load(sw, port);
             best = other < load ? port : best;
             load = SIM_MIN(other, load);
         }
     }
     const uint32_t old = *mine - 1u;
     if (*mine != 0 && old != best && !sw->node.ports[old].down && is_one_of(old, ports, count) &&
-        net_switch_port_load(sw, old) < load) {
+        net__port_load(sw, old) < load) {
         best = old;
     }
     *mine = (uint16_t)(best + 1);
     return best;
 }
 
-// Samples come first, so that a remembered port replaces a sample only if it is strictly shorter.
-static uint32_t choose_drill(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
-                             uint32_t count)
+// Does so with any memory. Samples come first, so that a remembered port replaces a sample only if
+// it is strictly shorter.
+static SIM_NOINLINE uint32_t choose_with_any(net_switch_t *sw, const net_packet_t *packet,
+                                             const uint32_t *ports, uint32_t count)
 {
     queues_t *const state = sw->balance_state;
     const uint32_t memory = (uint32_t)sw->config.balance.drill_memory;
     const uint32_t room = memory > 0 ? memory : 1;
-    if (count == 1) {
-        return ports[0];
-    }
     if (state->memory == NULL && memory > 0) {
         state->memory =
             sim_alloc_array((size_t)sw->node.net->leaf_count * memory, sizeof(*state->memory));
-    }
-    if (memory == 1) {
-        uint16_t *const mine = &state->memory[net__leaf_of(sw, packet->destination)];
-        return choose_with_one(sw, state, mine, ports, count);
     }
     shortest_t best = {.count = 0};
     for (uint64_t i = 0; i < sw->config.balance.drill_samples; i++) {
@@ -244,6 +239,20 @@ static uint32_t choose_drill(net_switch_t *sw, const net_packet_t *packet, const
         mine[i] = i < best.count ? (uint16_t)(best.ports[i] + 1) : 0;
     }
     return best.count > 0 ? best.ports[0] : NET_NO_PORT;
+}
+
+static uint32_t choose_drill(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
+                             uint32_t count)
+{
+    queues_t *const state = sw->balance_state;
+    if (count == 1) {
+        return ports[0];
+    }
+    if (SIM_LIKELY(sw->config.balance.drill_memory == 1 && state->memory != NULL)) {
+        uint16_t *const mine = &state->memory[net__leaf_of(sw, packet->destination)];
+        return choose_with_one(sw, state, mine, ports, count);
+    }
+    return choose_with_any(sw, packet, ports, count);
 }
 
 static void gauges_of_drill(const net_switch_t *sw, net_balance_gauges_t *gauges)
