@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of the page in two languages. Both have the same type, so that a missing text does not compile.
+// The texts of the page and of the program in the language of the page.
 import { recall, remember, type Language } from "../core/settings";
-import { en, type Dictionary } from "./en";
-import { zh } from "./zh";
+import type { Both } from "./both";
+import { names } from "./names";
+import { run_texts } from "./run_texts";
+import { shell_texts } from "./shell_texts";
+import { work_texts } from "./work_texts";
 
-const dictionaries: Record<Language, Dictionary> = { en, zh };
+const texts = (of: Both) => ({ ...shell_texts(of), ...work_texts(of), ...run_texts(of), ...names(of) });
+type Dictionary = ReturnType<typeof texts>;
+
+const dictionaries: Record<Language, Dictionary> = {
+    en: texts(<Text>(en: Text) => en),
+    zh: texts(<Text>(_: Text, zh: Text) => zh),
+};
 let language = recall<Language>("language", navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
 if (!(language in dictionaries)) {
     language = "en";
