@@ -70,28 +70,26 @@ export function language_and_theme(): HTMLElement[] {
     const theme_names = { auto: words.theme_auto, light: words.theme_light, dark: words.theme_dark };
     return [
         h(
-            "button",
+            "button.place",
             {
-                class: "place",
                 type: "button",
                 lang: the_language() === "en" ? "zh" : "en",
                 title: words.language,
                 on: { click: switch_language },
             },
             icon("language"),
-            h("span", { class: "label" }, the_language() === "en" ? "中文" : "English"),
+            h("span.label", the_language() === "en" ? "中文" : "English"),
         ),
         h(
-            "button",
+            "button.place",
             {
-                class: "place",
                 type: "button",
                 title: words.theme,
                 "aria-label": `${words.theme}: ${theme_names[the_theme()]}`,
                 on: { click: next_theme },
             },
             icon("theme"),
-            h("span", { class: "label" }, theme_names[the_theme()]),
+            h("span.label", theme_names[the_theme()]),
         ),
     ];
 }
@@ -101,29 +99,22 @@ function show_help(): void {
     const rows = all_shortcuts().map((entry) =>
         h(
             "tr",
-            null,
             h(
                 "td",
-                null,
-                entry.keys.split(" ").map((key, index) => [index > 0 && " ", h("kbd", null, key)]),
+                entry.keys.split(" ").map((key, index) => [index > 0 && " ", h("kbd", key)]),
             ),
-            h("td", null, entry.meaning()),
+            h("td", entry.meaning()),
         ),
     );
     void sheet(
         words.title,
         [
             h(
-                "table",
-                { class: "plain" },
-                h(
-                    "thead",
-                    null,
-                    h("tr", null, h("th", { scope: "col" }, words.key), h("th", { scope: "col" }, words.does)),
-                ),
-                h("tbody", null, rows),
+                "table.plain",
+                h("thead", h("tr", h("th", { scope: "col" }, words.key), h("th", { scope: "col" }, words.does))),
+                h("tbody", rows),
             ),
-            h("p", { class: "muted" }, words.more),
+            h("p.muted", words.more),
         ],
         { text: t().common.close },
     );
@@ -152,19 +143,17 @@ function draw_rail(): void {
         .map((one) =>
             h(
                 "li",
-                null,
                 h(
-                    "a",
+                    "a.place",
                     {
-                        class: "place",
                         href: link(one.name),
                         title: `${one.text()} (${one.keys})`,
                         "aria-current": word === one.name || one.also?.includes(word) ? "page" : undefined,
                     },
                     icon(one.icon),
-                    h("span", { class: "label" }, one.text()),
+                    h("span.label", one.text()),
                     one.name === "runs" && busy_runs > 0
-                        ? h("span", { class: "tally", "aria-label": t().nav.busy(busy_runs) }, busy_runs)
+                        ? h("span.tally", { "aria-label": t().nav.busy(busy_runs) }, busy_runs)
                         : null,
                 ),
             ),
@@ -172,27 +161,26 @@ function draw_rail(): void {
     fill(
         rail,
         h(
-            "a",
-            { class: "brand", href: link("simulate"), "aria-label": "rocesim studio" },
+            "a.brand",
+            { href: link("simulate"), "aria-label": "rocesim studio" },
             h("img", { src: "assets/icon.svg", alt: "" }),
-            h("span", null, "rocesim"),
+            h("span", "rocesim"),
         ),
-        h("nav", { "aria-label": t().nav.label }, h("ul", null, items)),
+        h("nav", { "aria-label": t().nav.label }, h("ul", items)),
         h(
-            "div",
-            { class: "foot" },
+            "div.foot",
             h(
-                "button",
-                { class: "place", type: "button", title: `${t().nav.help} (?)`, on: { click: show_help } },
+                "button.place",
+                { type: "button", title: `${t().nav.help} (?)`, on: { click: show_help } },
                 icon("help"),
-                h("span", { class: "label" }, t().nav.help),
+                h("span.label", t().nav.help),
             ),
             language_and_theme(),
             h(
-                "button",
-                { class: "place", type: "button", title: t().nav.log_out, on: { click: () => void log_out() } },
+                "button.place",
+                { type: "button", title: t().nav.log_out, on: { click: () => void log_out() } },
                 icon("logout"),
-                h("span", { class: "label clip" }, `${t().nav.log_out} (${session.user?.name ?? ""})`),
+                h("span.label.clip", `${t().nav.log_out} (${session.user?.name ?? ""})`),
             ),
         ),
     );
@@ -212,7 +200,7 @@ async function show_view(): Promise<void> {
     view_scope = shell_scope.child();
     const scope = view_scope;
     draw_rail();
-    const where = h("div", { class: "view" }, loading());
+    const where = h("div.view", loading());
     main.replaceChildren(offline_bar(scope), where);
     if (shown_words !== place.words.join("/")) {
         shown_words = place.words.join("/");
@@ -227,7 +215,7 @@ async function show_view(): Promise<void> {
                 empty(
                     t().errors.no_such_view,
                     t().errors.no_such_view_text,
-                    h("a", { class: "button", href: link("simulate") }, t().nav.simulate),
+                    h("a.button", { href: link("simulate") }, t().nav.simulate),
                 ),
             );
             return;
@@ -253,11 +241,7 @@ async function show_view(): Promise<void> {
 
 function offline_bar(scope: Scope): HTMLElement {
     const place = h("div", { "aria-live": "assertive" });
-    const draw = () =>
-        fill(
-            place,
-            is_offline() && h("div", { class: "offline" }, h("span", { class: "spinner" }), t().errors.offline),
-        );
+    const draw = () => fill(place, is_offline() && h("div.offline", h("span.spinner"), t().errors.offline));
     scope.listen(window, "studio-connection", draw);
     draw();
     return place;
@@ -303,14 +287,13 @@ function show_shell(): void {
         fill(place, once ? once_view(scope, once[1]!, entered) : login_view(scope, entered));
         return;
     }
-    main = h("main", { class: "main", tabindex: -1, id: "main" });
-    rail = h("aside", { class: "rail" });
+    main = h("main.main", { tabindex: -1, id: "main" });
+    rail = h("aside.rail");
     fill(
         document.body,
         h(
-            "a",
+            "a.skip",
             {
-                class: "skip",
                 href: "#main",
                 on: {
                     click: (event) => {
@@ -321,7 +304,7 @@ function show_shell(): void {
             },
             t().nav.skip,
         ),
-        h("div", { class: "shell" }, rail, main),
+        h("div.shell", rail, main),
     );
     for (const one of destinations) {
         if (one.shown?.() ?? true) {
@@ -365,7 +348,7 @@ async function begin(): Promise<void> {
         show_shell(); // a one-time link logs in anew, whoever was logged in
         return;
     }
-    document.body.replaceChildren(h("main", { class: "view" }, loading()));
+    document.body.replaceChildren(h("main.view", loading()));
     try {
         session.set(await api.get<Me>("me"));
     } catch (error) {
@@ -373,8 +356,7 @@ async function begin(): Promise<void> {
             fill(
                 document.body,
                 h(
-                    "main",
-                    { class: "view" },
+                    "main.view",
                     problem(error, () => void begin()),
                     button(t().common.try_again, begin),
                 ),

@@ -47,17 +47,27 @@ function decorate(element: HTMLElement | SVGElement, props: Props): void {
     }
 }
 
-export function h<K extends keyof HTMLElementTagNameMap>(
-    tag: K,
-    props?: Props | null,
-    ...children: Child[]
-): HTMLElementTagNameMap[K] {
+type Tag<Selector extends string> = Selector extends `${infer Name}.${string}` ? Name : Selector;
+type Made<Selector extends string> =
+    Tag<Selector> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Tag<Selector>] : never;
+
+// Makes an element: "div.row.tight" is a <div> of two classes. Attributes and listeners may stand before the children.
+export function h<Selector extends string>(
+    selector: Selector,
+    first?: Props | Child,
+    ...others: Child[]
+): Made<Selector> {
+    const [tag, ...classes] = selector.split(".") as [string, ...string[]];
     const element = document.createElement(tag);
-    add(element, children);
-    if (props) {
-        decorate(element, props);
+    const props = typeof first === "object" && first !== null && !(first instanceof Node) && !Array.isArray(first);
+    add(element, props ? others : [first as Child, ...others]);
+    if (classes.length > 0) {
+        element.className = classes.join(" ");
     }
-    return element;
+    if (props) {
+        decorate(element, first);
+    }
+    return element as Made<Selector>;
 }
 
 export function svg(tag: string, props?: Props | null, ...children: Child[]): SVGElement {

@@ -2,10 +2,8 @@
 // Types of the answers of the server, which docs/studio.md and /api/v1/openapi.json describe.
 
 export interface SessionRow {
-    id: number;
     created_ms: number;
     seen_ms: number;
-    expires_ms: number;
     address: string;
     agent: string;
     current: boolean;
@@ -14,7 +12,6 @@ export interface SessionRow {
 export interface TokenRow {
     id: number;
     name: string;
-    role: string;
     created_ms: number;
     used_ms: number | null;
     expires_ms: number | null;
@@ -24,7 +21,6 @@ export interface UserRow {
     id: number;
     name: string;
     role: "administrator" | "user" | "viewer";
-    created_ms: number;
     seen_ms: number | null;
     disabled: boolean;
     has_password: boolean;
@@ -60,7 +56,6 @@ export interface Live {
     sent_bytes: number;
     queued_bytes: number;
     drops: number;
-    pauses: number;
     paused_ports: number;
     longest: { port: string; bytes: number };
 }
@@ -84,9 +79,7 @@ export interface Run {
     started_ms: number | null;
     ended_ms: number | null;
     size_bytes: number;
-    trashed_ms: number | null;
     study: string | null; // name of the study in the library whose script the run runs
-    made_by: number | null; // run of the study that started this run
     progress?: number | null;
     eta_s?: number | null;
     live?: Live | null;
@@ -142,11 +135,9 @@ export interface LibraryItem extends LibraryEntry {
 
 export interface SavedDocument<Body = unknown> {
     id: number;
-    kind: string;
     name: string;
     shared: boolean;
     owner: { id: number; name: string };
-    created_ms: number;
     changed_ms: number;
     version: number;
     body: Body;
@@ -171,7 +162,6 @@ export interface Parameter {
         | "priorities"
         | "profiles"
         | "weights";
-    scope: string;
     default: string;
     min?: string;
     max?: string;
@@ -187,9 +177,6 @@ export interface CheckAnswer {
     warnings: { line?: number; message: string }[];
     refusal?: string; // why a scenario without errors cannot be run here
     estimate?: {
-        hosts?: number;
-        switches?: number;
-        links?: number;
         transfers?: number;
         until_ns?: number | null;
         packet_hops?: number | null;
@@ -198,9 +185,6 @@ export interface CheckAnswer {
         cpu_s_max?: number;
         memory_bytes?: number | null;
         result_bytes?: number | null;
-        series?: number;
-        captures?: number;
-        congestion_control?: string;
         seed?: number;
     } | null;
     limits?: {
@@ -246,9 +230,6 @@ export interface Column {
     type?: "number" | "text" | "bool";
     unit?: string;
     help?: string;
-    min?: number;
-    max?: number;
-    distinct?: number;
     values?: string[];
 }
 
@@ -257,22 +238,18 @@ export interface Table {
     help: string;
     rows: number;
     left_out: number; // rows that the run did not write, because the table was full
-    from_ns?: number;
-    to_ns?: number;
     columns: Column[];
 }
 
 export interface Metric {
     metric: string;
     kind: string;
-    unit: string;
     of: string[];
 }
 
 export interface Tables {
     tables: Table[];
     metrics: Metric[];
-    captures: { file: string; packets: number; bytes: number }[];
 }
 
 export type Cell = string | number | boolean | null;
@@ -283,16 +260,13 @@ export interface Rows {
 }
 
 export interface QueryAnswer extends Rows {
-    table: string;
     matched: number;
     scanned: number;
     seconds: number;
 }
 
 export interface Curve {
-    path: string;
     of: string;
-    points: number;
     time_ns: number[];
     min: number[];
     max: number[];
@@ -301,15 +275,10 @@ export interface Curve {
 
 export interface SeriesAnswer {
     unit: string;
-    metric: string;
-    from_ns: number;
-    to_ns: number;
     curves: Curve[];
 }
 
 export interface MapAnswer {
-    metric: string;
-    unit: string;
     source: "series" | "events" | "capture" | "totals";
     from_ns: number;
     to_ns: number;
@@ -331,9 +300,7 @@ export interface Packet {
     qp: number | string | null;
     psn: number | null;
     bytes: number;
-    captured: number;
     ecn?: string | number;
-    priority?: number | null;
     info: string;
     // Only where a queue pair is followed:
     direction?: ">" | "<";
@@ -366,7 +333,6 @@ export interface PacketDetail {
 export interface FigureCurve {
     name: string;
     style: "lines" | "steps" | "linespoints" | "points" | "boxes";
-    color: string;
     columns: number[][];
 }
 
@@ -387,8 +353,6 @@ export interface FigurePanel {
 }
 
 export interface FigureAnswer {
-    kind: string;
-    words: string;
     note: string; // what is not shown
     missing?: string; // runs that are not shown
     panels: FigurePanel[];
@@ -400,7 +364,6 @@ export interface Step {
 }
 
 export interface StepAnswer extends Rows {
-    do: string;
     words: string;
     count: number;
     seconds: number;
@@ -410,7 +373,6 @@ export interface StepAnswer extends Rows {
 export interface SearchHit {
     run: number;
     table: string;
-    row: number;
     time_ns?: number;
     text: string;
     columns: Record<string, Cell>;

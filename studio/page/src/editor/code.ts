@@ -140,13 +140,7 @@ const theme = EditorView.theme({
 });
 
 function about(name: string, help: string, range: string): HTMLElement {
-    return h(
-        "div",
-        { class: "about" },
-        h("div", { class: "name" }, name),
-        h("div", null, told(help)),
-        h("div", { class: "range" }, range),
-    );
+    return h("div.about", h("div.name", name), h("div", told(help)), h("div.range", range));
 }
 
 // Offers the user's own files as values of texts, and otherwise the names and values of attributes.
@@ -356,7 +350,7 @@ function diagnostic(view: EditorView, fault: Fault): Diagnostic {
 }
 
 export function editor(scope: Scope, options: EditorOptions): Editor {
-    const host = h("div", { class: "editor" });
+    const host = h("div.editor");
     const shadow = host.attachShadow({ mode: "open" });
     const place = h("div", { style: { height: "100%" } });
     shadow.append(place);

@@ -36,7 +36,7 @@ class Form {
     }
 
     element(): HTMLElement {
-        return h("div", { class: "form" }, this.section([], this.tree, t().editor.scenario, 0));
+        return h("div.form", this.section([], this.tree, t().editor.scenario, 0));
     }
 
     private apply(change: Change | null): void {
@@ -79,13 +79,13 @@ class Form {
         const name = String(path[path.length - 1]);
         const control = this.control(path, shown, parameter);
         control.dataset.path = path.join(".");
-        const range = parameter && h("span", { class: "range" }, range_text(parameter, words.range));
+        const range = parameter && h("span.range", range_text(parameter, words.range));
         const made = field(name, control, parameter ? [told(parameter.help), " ", range] : null);
         made.classList.add("setting");
         const fault = this.faults.get(line_of(this.options.text, from));
         if (fault) {
             control.setAttribute("aria-invalid", "true");
-            made.append(h("span", { class: "fault" }, fault));
+            made.append(h("span.fault", fault));
         }
         const label = words.remove_setting(name);
         const remove = { kind: "quiet", small: true, icon: "close", label, title: label } as const;
@@ -122,7 +122,7 @@ class Form {
             list: list.id,
             on: { change: add },
         });
-        return h("div", { class: "adder" }, box, list);
+        return h("div.adder", box, list);
     }
 
     private head(path: Path, title: string, level: number): HTMLElement {
@@ -133,9 +133,8 @@ class Form {
         const remove = { kind: "quiet", small: true, icon: "trash", label } as const;
         const heading = h(level <= 1 ? "h2" : "h3", { class: "mono" }, title);
         return h(
-            "header",
-            { class: "row" },
-            h("div", { class: "grow" }, heading, help ? h("p", { class: "muted small" }, help) : null),
+            "header.row",
+            h("div.grow", heading, help ? h("p.muted.small", help) : null),
             in_list ? button("", () => this.remove(path), remove) : null,
         );
     }
@@ -165,7 +164,7 @@ class Form {
             "section",
             { class: `form-section level-${Math.min(level, 3)}` },
             level > 0 ? this.head(path, title, level) : null,
-            simple.length > 0 && h("div", { class: "settings" }, simple),
+            simple.length > 0 && h("div.settings", simple),
             deeper,
             this.adder(path, node),
         );

@@ -31,10 +31,6 @@ export class Parameters {
         return [...(this.inner.get(path) ?? [])];
     }
 
-    has_inner(path: string): boolean {
-        return this.inner.has(path);
-    }
-
     count_in(path: string): number {
         return this.all.reduce((sum, one) => sum + (one.path.startsWith(`${path}.`) ? 1 : 0), 0);
     }

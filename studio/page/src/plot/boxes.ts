@@ -114,9 +114,8 @@ export function boxes_of(scope: Scope, panel: FigurePanel, name: string): HTMLEl
         .map((text) => told(text!))
         .join("; ");
     return h(
-        "figure",
-        { class: "figure" },
-        h("figcaption", null, h("strong", null, panel.title ?? ""), h("span", { class: "muted small" }, about)),
+        "figure.figure",
+        h("figcaption", h("strong", panel.title ?? ""), h("span.muted.small", about)),
         chart.element,
     );
 }

@@ -41,7 +41,7 @@ async function load() {
 
 // Returns an empty chart; show() fills it.
 export function echart(scope: Scope, name: string): Chart {
-    const place = h("div", { class: "bars-place", role: "img" });
+    const place = h("div.bars-place", { role: "img" });
     const listeners: [string, (params: Record<string, unknown>) => void][] = [];
     let chart: ECharts | null = null;
     let shown: Drawn | null = null;
@@ -75,13 +75,12 @@ export function echart(scope: Scope, name: string): Chart {
     scope.listen(window, "studio-theme", () => void draw());
     scope.on_end(() => chart?.dispose());
     const tools = h(
-        "div",
-        { class: "row tight plot-tools" },
+        "div.row.tight.plot-tools",
         button("SVG", () => save("svg"), { small: true, kind: "quiet", title: t().run.as_plot("svg") }),
         button("CSV", () => save("csv"), { small: true, kind: "quiet", title: t().run.as_plot("csv") }),
     );
     return {
-        element: h("div", { class: "plot" }, place, tools),
+        element: h("div.plot", place, tools),
         on: (event, work) => listeners.push([event, work]),
         series: () => (chart as unknown as { getModel: () => SeriesModel } | null)?.getModel().getSeriesByIndex(0),
         show: (drawn) => {

@@ -186,8 +186,7 @@ function save_tools(name: (figure: Figure, end: string) => string, shown: () => 
         }
     };
     return h(
-        "div",
-        { class: "row tight" },
+        "div.row.tight",
         make.map(([format, content]) =>
             button(format, () => save(format, content), {
                 small: true,
@@ -199,8 +198,8 @@ function save_tools(name: (figure: Figure, end: string) => string, shown: () => 
 }
 
 export function plot(scope: Scope, options: PlotOptions = {}): Plot {
-    const place = h("div", { class: "plot" });
-    const heading = h("strong", { class: "clip", hidden: true });
+    const place = h("div.plot");
+    const heading = h("strong.clip", { hidden: true });
     let figure: Figure | null = null;
     let chart: uPlot | null = null;
     let width = 0;
@@ -218,12 +217,12 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
         heading.textContent = figure.title;
         heading.hidden = figure.title === "";
         if (figure.series.every((one) => one.x.length === 0)) {
-            place.append(h("p", { class: "muted small" }, t().plot.nothing));
+            place.append(h("p.muted.small", t().plot.nothing));
             return;
         }
         chart = chart_of(figure, place, width, height, options);
         if (figure.note) {
-            place.append(h("p", { class: "muted small" }, figure.note));
+            place.append(h("p.muted.small", figure.note));
         }
     };
     on_resize(scope, place, (new_width) => {
@@ -240,7 +239,7 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
     scope.listen(window, "studio-theme", build);
     scope.on_end(() => chart?.destroy());
     return {
-        element: h("figure", { class: "figure" }, h("figcaption", { class: "plot-head" }, heading, tools), place),
+        element: h("figure.figure", h("figcaption.plot-head", heading, tools), place),
         show: (shown) => {
             figure = shown;
             build();

@@ -35,13 +35,12 @@ const moves: Record<string, [number, number]> = {
 
 export class TopologyMap {
     readonly element: HTMLElement;
-    private readonly canvas = h("canvas", {
-        class: "map-canvas",
+    private readonly canvas = h("canvas.map-canvas", {
         tabindex: 0,
         role: "img",
         "aria-label": t().editor.network,
     });
-    private readonly tip = h("div", { class: "map-tip", hidden: true });
+    private readonly tip = h("div.map-tip", { hidden: true });
     private readonly view: Viewport = { scale: 1, left: 0, top: 0, width: 0, height: 0 };
     private layout: Layout | null = null;
     private heat: Heat | null = null;
@@ -59,23 +58,13 @@ export class TopologyMap {
         scope: Scope,
         private readonly options: MapOptions,
     ) {
-        this.element = h(
-            "div",
-            { class: "map", style: { height: options.height } },
-            this.canvas,
-            this.tip,
-            this.tools(),
-        );
+        this.element = h("div.map", { style: { height: options.height } }, this.canvas, this.tip, this.tools());
         this.listen_to_pointer();
         this.mark(null);
         this.canvas.addEventListener("keydown", (event) => this.key_pressed(event));
         on_resize(scope, this.element, (width, height) => this.resized(width, height));
         scope.listen(window, "studio-theme", () => this.draw());
         scope.on_end(() => cancelAnimationFrame(this.frame));
-    }
-
-    picked(): Picked {
-        return this.chosen;
     }
 
     folds(): Folds {
@@ -164,8 +153,7 @@ export class TopologyMap {
             this.draw();
         };
         return h(
-            "div",
-            { class: "map-tools" },
+            "div.map-tools",
             this.fold_button,
             button("+", () => this.zoom(1.4), { small: true, label: t().map.zoom_in }),
             button("−", () => this.zoom(1 / 1.4), { small: true, label: t().map.zoom_out }),
@@ -312,7 +300,7 @@ export class TopologyMap {
         }
         const lines = this.describe(this.under(event));
         tip.hidden = lines.length === 0;
-        tip.replaceChildren(...lines.map((text) => h("div", null, text)));
+        tip.replaceChildren(...lines.map((text) => h("div", text)));
         tip.style.left = `${Math.min(event.offsetX + 14, Math.max(this.view.width - 230, 0))}px`;
         tip.style.top = `${event.offsetY + 14}px`;
     }
@@ -340,11 +328,10 @@ export class TopologyMap {
 // Returns the scale of a map's colours, from `low` to `high`.
 export function heat_legend(title: string, low: string, high: string): HTMLElement {
     return h(
-        "div",
-        { class: "heat-legend" },
-        h("span", { class: "small muted" }, title),
-        h("span", { class: "small number" }, low),
-        h("span", { class: "heat-ramp", "aria-hidden": "true" }),
-        h("span", { class: "small number" }, high),
+        "div.heat-legend",
+        h("span.small.muted", title),
+        h("span.small.number", low),
+        h("span.heat-ramp", { "aria-hidden": "true" }),
+        h("span.small.number", high),
     );
 }

@@ -85,9 +85,9 @@ type Features = typeof features;
 class RowGrid<Row> implements Grid {
     readonly element: HTMLElement;
     private readonly pages = new Map<number, Row[] | "waiting">();
-    private readonly head = h("div", { class: "grid-head", role: "row" });
-    private readonly space = h("div", { class: "grid-space", role: "rowgroup" });
-    private readonly status = h("div", { class: "loading", role: "status" });
+    private readonly head = h("div.grid-head", { role: "row" });
+    private readonly space = h("div.grid-space", { role: "rowgroup" });
+    private readonly status = h("div.loading", { role: "status" });
     private readonly box: HTMLElement;
     private readonly by_name: Map<string, GridColumn<Row>>;
     private readonly chosen_widths = new Set<string>(); // names of columns that the user has resized
@@ -112,7 +112,7 @@ class RowGrid<Row> implements Grid {
         };
         const sticky = { position: "sticky", top: "0", "z-index": "2" };
         this.box = h("div", attributes, h("div", { role: "rowgroup", style: sticky }, this.head), this.space);
-        this.element = h("div", null, this.box, this.status);
+        this.element = h("div", this.box, this.status);
         this.table = this.make_table();
         this.seen = new Virtualizer(this.window_options());
         scope.on_end(this.seen._didMount());
@@ -306,7 +306,7 @@ class RowGrid<Row> implements Grid {
             },
             header.column.getCanSort()
                 ? h("button", { type: "button", title, on: { click } }, text)
-                : h("span", { class: "title", title }, text),
+                : h("span.title", { title }, text),
             this.edge(header),
         );
     }
@@ -318,8 +318,7 @@ class RowGrid<Row> implements Grid {
             event.preventDefault();
             begin(event);
         };
-        return h("span", {
-            class: "edge",
+        return h("span.edge", {
             title: t().common.column_edge,
             on: { mousedown: grab, touchstart: grab },
         });
@@ -342,7 +341,7 @@ class RowGrid<Row> implements Grid {
     private draw(): void {
         const { box, space, status, total, fault } = this;
         if (total < 0) {
-            fill(status, h("span", { class: "spinner" }), t().common.loading);
+            fill(status, h("span.spinner"), t().common.loading);
             status.hidden = false;
             box.hidden = true;
             return;

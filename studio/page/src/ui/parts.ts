@@ -71,11 +71,10 @@ export function field(label: string, input: HTMLElement, hint?: Child): HTMLElem
         input.setAttribute("aria-describedby", hint_id);
     }
     return h(
-        "div",
-        { class: "field" },
+        "div.field",
         h("label", { for: input.id }, label),
         input,
-        hint ? h("span", { class: "hint", id: hint_id }, hint) : null,
+        hint ? h("span.hint", { id: hint_id }, hint) : null,
     );
 }
 
@@ -99,7 +98,7 @@ export function select(
 
 export function checkbox(text: string, checked: boolean, change: (checked: boolean) => void): HTMLLabelElement {
     const box = h("input", { type: "checkbox", checked, on: { change: () => change(box.checked) } });
-    return h("label", { class: "check" }, box, text);
+    return h("label.check", box, text);
 }
 
 export function badge(text: string, kind = ""): HTMLElement {
@@ -107,33 +106,22 @@ export function badge(text: string, kind = ""): HTMLElement {
 }
 
 export function note(kind: "" | "bad" | "warn" | "good", ...children: Child[]): HTMLElement {
-    return h(
-        "div",
-        { class: `note ${kind}`, role: kind === "bad" ? "alert" : "note" },
-        h("div", { class: "grow" }, children),
-    );
+    return h("div", { class: `note ${kind}`, role: kind === "bad" ? "alert" : "note" }, h("div.grow", children));
 }
 
 export function empty(title: string, text: Child, ...actions: Child[]): HTMLElement {
-    return h(
-        "div",
-        { class: "empty" },
-        h("h2", null, title),
-        h("p", null, text),
-        actions.length > 0 && h("div", { class: "row" }, actions),
-    );
+    return h("div.empty", h("h2", title), h("p", text), actions.length > 0 && h("div.row", actions));
 }
 
 export function loading(): HTMLElement {
-    return h("div", { class: "loading", role: "status" }, h("span", { class: "spinner" }), t().common.loading);
+    return h("div.loading", { role: "status" }, h("span.spinner"), t().common.loading);
 }
 
 export function bar(share: number, label: string): HTMLElement {
     const percent = Math.round(Math.max(0, Math.min(1, share)) * 100);
     return h(
-        "div",
+        "div.bar",
         {
-            class: "bar",
             role: "progressbar",
             "aria-label": label,
             "aria-valuemin": 0,
@@ -163,40 +151,34 @@ export function problem_text(error: unknown): string {
 
 export function problem(error: unknown, again?: () => void): HTMLElement {
     return h(
-        "div",
-        { class: "note bad", role: "alert" },
-        h("div", { class: "grow" }, problem_text(error)),
+        "div.note.bad",
+        { role: "alert" },
+        h("div.grow", problem_text(error)),
         again && button(t().common.try_again, again, { small: true }),
     );
 }
 
 export function view_head(title: Child, lead: Child, ...tools: Child[]): HTMLElement {
     return h(
-        "header",
-        { class: "view-head" },
-        h("div", { class: "words" }, h("h1", null, title), lead ? h("p", { class: "lead" }, lead) : null),
-        h("div", { class: "tools" }, tools),
+        "header.view-head",
+        h("div.words", h("h1", title), lead ? h("p.lead", lead) : null),
+        h("div.tools", tools),
     );
 }
 
 export function card(title: Child, tools: Child, ...children: Child[]): HTMLElement {
-    return h(
-        "section",
-        { class: "card" },
-        title || tools ? h("header", null, h("h2", null, title), tools) : null,
-        children,
-    );
+    return h("section.card", title || tools ? h("header", h("h2", title), tools) : null, children);
 }
 
 export function fact(name: string, value: Child, kind = ""): HTMLElement {
-    return h("div", { class: `fact ${kind}` }, h("div", { class: "value" }, value), h("div", { class: "name" }, name));
+    return h("div", { class: `fact ${kind}` }, h("div.value", value), h("div.name", name));
 }
 
 // Fills a place with the result of `work`. Until then it says that it loads; after a failure it offers another try.
 export function later(
     scope: Scope,
     work: (signal: AbortSignal) => Promise<Child>,
-    place: HTMLElement = h("div", { class: "stack wide" }),
+    place: HTMLElement = h("div.stack.wide"),
 ): HTMLElement {
     const begin = () => {
         place.replaceChildren(loading());
@@ -204,7 +186,7 @@ export function later(
             (child) => {
                 if (!scope.ended) {
                     place.replaceChildren();
-                    place.append(h("div", { class: "stack wide appear" }, child));
+                    place.append(h("div.stack.wide.appear", child));
                 }
             },
             (error: unknown) => {
@@ -218,13 +200,13 @@ export function later(
     return place;
 }
 
-const toasts = h("div", { class: "toasts", role: "status", "aria-live": "polite" });
+const toasts = h("div.toasts", { role: "status", "aria-live": "polite" });
 
 export function toast(text: string, options: { bad?: boolean; action?: [string, () => unknown] } = {}): void {
     if (!toasts.isConnected) {
         document.body.append(toasts);
     }
-    const made = h("div", { class: `toast appear ${options.bad ? "bad" : ""}` }, h("span", { class: "grow" }, text));
+    const made = h("div", { class: `toast appear ${options.bad ? "bad" : ""}` }, h("span.grow", text));
     if (options.action) {
         const [label, work] = options.action;
         made.append(
@@ -278,10 +260,10 @@ export function sheet(
                     },
                 },
             },
-            h("h2", null, title),
+            h("h2", title),
             content,
             fault,
-            h("div", { class: "actions" }, actions.done ? button(t().common.cancel, () => dialog.close()) : null, send),
+            h("div.actions", actions.done ? button(t().common.cancel, () => dialog.close()) : null, send),
         );
         const dialog: HTMLDialogElement = h(
             "dialog",
@@ -298,7 +280,7 @@ export function sheet(
 }
 
 export function confirm_sheet(title: string, text: Child, action: string, work: () => unknown): Promise<boolean> {
-    return sheet(title, h("p", null, text), { text: action, kind: "danger", done: work });
+    return sheet(title, h("p", text), { text: action, kind: "danger", done: work });
 }
 
 export interface Tab {
@@ -315,7 +297,7 @@ export function tabs(
     chosen: string,
     change: (name: string) => void,
 ): HTMLElement {
-    const panel = h("div", { class: "tab-panel", role: "tabpanel", tabindex: 0 });
+    const panel = h("div.tab-panel", { role: "tabpanel", tabindex: 0 });
     panel.id = new_id("panel");
     let inner: Scope | null = null;
     const open = (name: string, focus: boolean) => {
@@ -340,7 +322,7 @@ export function tabs(
         }
         panel.replaceChildren();
         const made = tab.make(inner);
-        panel.append(h("div", { class: "stack wide" }, made));
+        panel.append(h("div.stack.wide", made));
     };
     const buttons = all.map((tab, index) =>
         h(
@@ -369,12 +351,7 @@ export function tabs(
         ),
     );
     open(chosen, false);
-    return h(
-        "div",
-        { class: "stack wide" },
-        h("div", { class: "tabs", role: "tablist", "aria-label": label }, buttons),
-        panel,
-    );
+    return h("div.stack.wide", h("div.tabs", { role: "tablist", "aria-label": label }, buttons), panel);
 }
 
 // Lets the browser save bytes as a file.

@@ -11,7 +11,7 @@ import { button, input, link_button } from "./parts";
 // Makes the bar; `here` is the view it stands in, to which it has no link.
 export function range_bar(scope: Scope, run: number, here: "run" | "query" | "captures"): HTMLElement {
     const words = t().range;
-    const element = h("div", { class: "range-bar row tight", role: "group", "aria-label": words.title });
+    const element = h("div.range-bar.row.tight", { role: "group", "aria-label": words.title });
     const draw = () => {
         const range = time_range();
         const text = (ns: number | undefined) =>
@@ -27,13 +27,13 @@ export function range_bar(scope: Scope, run: number, here: "run" | "query" | "ca
         const asked = range ? `&from=${range[0]}${range[1] === Number.MAX_SAFE_INTEGER ? "" : `&to=${range[1]}`}` : "";
         fill(
             element,
-            h("span", { class: "label-text" }, words.title),
+            h("span.label-text", words.title),
             from,
-            h("span", { class: "muted", "aria-hidden": "true" }, "–"),
+            h("span.muted", { "aria-hidden": "true" }, "–"),
             to,
             range
                 ? button(words.whole, () => choose_range(null), { small: true, icon: "fit" })
-                : h("span", { class: "muted small" }, words.hint),
+                : h("span.muted.small", words.hint),
             range && here !== "query"
                 ? link_button(words.events, `${link("query")}?runs=${run}&table=events${asked}`, {
                       small: true,

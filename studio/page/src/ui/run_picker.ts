@@ -15,7 +15,7 @@ export interface RunPicker {
 const chips_max = 8;
 
 class Picker implements RunPicker {
-    readonly element = h("div", { class: "row tight picker" });
+    readonly element = h("div.row.tight.picker");
     private readonly known = new Map<number, Run>();
     private chosen: number[] = [];
 
@@ -74,14 +74,14 @@ class Picker implements RunPicker {
             on: { change },
         });
         const about = ` #${run.id} · ${settings_of(run).join(" ")} · ${moment(run.created_ms)}`;
-        const name = h("span", { class: "grow" }, plain_name(run), h("span", { class: "muted small" }, about));
-        return h("li", null, h("label", { class: "check" }, check, name));
+        const name = h("span.grow", plain_name(run), h("span.muted.small", about));
+        return h("li", h("label.check", check, name));
     }
 
     private async choose(): Promise<void> {
         const words = t().picker;
         const picked = new Set(this.chosen);
-        const list = h("ul", { class: "pick-list", tabindex: 0 });
+        const list = h("ul.pick-list", { tabindex: 0 });
         const box = input({ type: "search", placeholder: t().runs.search, "aria-label": t().runs.search });
         const load = async () => {
             const answer = await api.get<Runs>("runs", { search: box.value, limit: 100 }, this.scope.signal);
@@ -124,9 +124,9 @@ class Picker implements RunPicker {
         );
         // A chip has no room for the names of many settings, so it shows their values alone.
         const short = (one: string) => (settings.length > 1 ? one.slice(one.indexOf("=") + 1) : short_setting(one));
-        const about = h("span", { class: "muted" }, ` ${settings.map(short).join(" · ") || `#${id}`}`);
+        const about = h("span.muted", ` ${settings.map(short).join(" · ") || `#${id}`}`);
         const run = h("a", { href: `#/run/${id}`, title: `#${id} ${settings.join(" ")}` }, name, about);
-        return h("span", { class: "chip" }, run, this.most > 1 ? leave_out : null);
+        return h("span.chip", run, this.most > 1 ? leave_out : null);
     }
 
     private draw(): void {
@@ -137,7 +137,7 @@ class Picker implements RunPicker {
         fill(
             this.element,
             chosen.slice(0, chips_max).map((id) => this.chip(id)),
-            more > 0 ? h("span", { class: "muted small" }, words.more(more)) : null,
+            more > 0 ? h("span.muted.small", words.more(more)) : null,
             button(text, () => void this.choose(), { small: true, icon: "plus" }),
         );
     }

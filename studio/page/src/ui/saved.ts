@@ -21,13 +21,12 @@ function document_row(one: SavedDocument<unknown>, open: () => Promise<void>): H
         });
     const label = `${words.remove}: ${one.name}`;
     const row: HTMLElement = h(
-        "li",
-        { class: "row" },
+        "li.row",
         h(
-            "button",
-            { type: "button", class: "button quiet grow left", on: { click: () => void open() } },
+            "button.button.quiet.grow.left",
+            { type: "button", on: { click: () => void open() } },
             one.name,
-            one.shared ? h("span", { class: "muted small" }, t().common.shared) : null,
+            one.shared ? h("span.muted.small", t().common.shared) : null,
         ),
         button("", remove, { small: true, kind: "quiet", icon: "trash", label }),
     );
@@ -43,8 +42,8 @@ async function choose<Body>(kind: string, open: (document: SavedDocument<Body>) 
         open(whole);
     };
     const rows = documents.map((one) => document_row(one, () => open_one(one.id)));
-    const list = h("ul", { class: "pick-list", tabindex: 0 }, rows);
-    const content = rows.length > 0 ? list : h("p", { class: "muted" }, words.none);
+    const list = h("ul.pick-list", { tabindex: 0 }, rows);
+    const content = rows.length > 0 ? list : h("p.muted", words.none);
     await sheet(words.open, content, { text: t().common.close });
 }
 
@@ -71,8 +70,7 @@ export function saved_menu<Body>(
 ): HTMLElement {
     const words = t().saved;
     return h(
-        "div",
-        { class: "row tight" },
+        "div.row.tight",
         button(words.open, () => choose(kind, open)),
         session.may_run ? button(words.save, () => void keep(kind, present()), { icon: "save" }) : null,
     );

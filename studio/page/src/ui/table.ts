@@ -3,7 +3,7 @@
 import { h, type Child } from "../core/dom";
 
 function cell(content: Child): HTMLElement {
-    return content instanceof HTMLTableCellElement ? content : h("td", null, content);
+    return content instanceof HTMLTableCellElement ? content : h("td", content);
 }
 
 // Makes a table with a head, which scrolls where the page is narrow. An empty title makes no column header. A cell
@@ -16,16 +16,15 @@ export function plain_table(head: Child[] | null, rows: Child[][], style = ""): 
         return title ? h("th", { scope: "col" }, title) : h("td");
     });
     return h(
-        "div",
-        { class: "scroll-x", tabindex: 0 },
+        "div.scroll-x",
+        { tabindex: 0 },
         h(
             "table",
             { class: `plain ${style}`.trim() },
-            titles ? h("thead", null, h("tr", null, titles)) : null,
+            titles ? h("thead", h("tr", titles)) : null,
             h(
                 "tbody",
-                null,
-                rows.map((row) => h("tr", null, row.map(cell))),
+                rows.map((row) => h("tr", row.map(cell))),
             ),
         ),
     );

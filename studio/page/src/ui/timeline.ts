@@ -35,7 +35,7 @@ export class Timeline {
             name: "rows-over-time",
             zoomed: (from, to) => choose_range([from, to]),
         });
-        this.element = h("section", { class: "card tight-card", hidden: true }, this.chart.element);
+        this.element = h("section.card.tight-card", { hidden: true }, this.chart.element);
     }
 
     hide(): void {

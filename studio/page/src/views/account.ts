@@ -27,13 +27,12 @@ function password_card(): HTMLElement {
     const words = t().account;
     const old = input({ type: "password", name: "old-password", autocomplete: "current-password", required: true });
     const fresh = new_password_fields();
-    const form = h("form", { class: "stack", novalidate: true, on: { submit: (event) => event.preventDefault() } });
+    const form = h("form.stack", { novalidate: true, on: { submit: (event) => event.preventDefault() } });
     form.append(
         field(words.old_password, old),
         ...fresh.fields,
         h(
             "div",
-            null,
             button(
                 words.change_password,
                 async () => {
@@ -58,8 +57,8 @@ function sessions_card(scope: Scope): HTMLElement {
     const load = async (signal: AbortSignal) => {
         const { sessions } = await api.get<{ sessions: SessionRow[] }>("me", undefined, signal);
         const cells = (row: SessionRow): Child[] => [
-            h("td", { class: "nowrap" }, moment(row.created_ms)),
-            h("td", { class: "nowrap" }, moment(row.seen_ms)),
+            h("td.nowrap", moment(row.created_ms)),
+            h("td.nowrap", moment(row.seen_ms)),
             row.address,
             row.current ? badge(words.this_one, "accent") : browser_name(row.agent),
         ];
@@ -86,7 +85,7 @@ function token_cells(row: TokenRow, changed: () => void): Child[] {
         moment(row.created_ms),
         moment(row.used_ms),
         row.expires_ms ? moment(row.expires_ms) : words.never,
-        h("td", { class: "right" }, button(words.revoke, revoke, { small: true, kind: "danger" })),
+        h("td.right", button(words.revoke, revoke, { small: true, kind: "danger" })),
     ];
 }
 
@@ -98,7 +97,7 @@ async function show_token(token: string): Promise<void> {
     const parts = [
         note("warn", words.token_once),
         input({ readonly: true, value: token, class: "mono", "aria-label": words.new_token }),
-        h("pre", { class: "code-block", tabindex: 0 }, example),
+        h("pre.code-block", { tabindex: 0 }, example),
         button(words.copy, copy, { icon: "copy" }),
     ];
     await sheet(words.token_made, parts, { text: t().common.close });
@@ -130,7 +129,7 @@ function tokens_card(scope: Scope): HTMLElement {
     const load = async (signal: AbortSignal) => {
         const { tokens } = await api.get<{ tokens: TokenRow[] }>("tokens", undefined, signal);
         if (tokens.length === 0) {
-            return h("p", { class: "muted" }, words.no_tokens);
+            return h("p.muted", words.no_tokens);
         }
         const head = [words.token_name, words.begun, words.last_used, words.expires, ""];
         return plain_table(
@@ -141,16 +140,16 @@ function tokens_card(scope: Scope): HTMLElement {
     const draw = () => void later(scope, load, place);
     draw();
     const routes = h("a", { href: "api/v1/openapi.json", target: "_blank", rel: "noopener" }, words.api_page);
-    const lead = h("p", { class: "muted" }, words.tokens_text, " ", routes);
+    const lead = h("p.muted", words.tokens_text, " ", routes);
     const add = button(words.new_token, () => void make_token(draw), { icon: "plus" });
-    return card(words.tokens, add, h("div", { class: "stack" }, lead, place));
+    return card(words.tokens, add, h("div.stack", lead, place));
 }
 
 export function account_view(scope: Scope): Child {
     const user = session.user!;
     return [
         view_head(user.name, t().roles[user.role]),
-        h("div", { class: "columns" }, password_card(), sessions_card(scope)),
+        h("div.columns", password_card(), sessions_card(scope)),
         tokens_card(scope),
     ];
 }

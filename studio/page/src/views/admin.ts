@@ -69,8 +69,7 @@ function user_cells(row: UserRow, changed: () => void): Child[] {
     const active = row.has_password ? badge(words.active, "good") : badge(words.invited, "accent");
     const able = row.disabled ? words.enable : words.disable;
     const actions = h(
-        "div",
-        { class: "row tight actions-right" },
+        "div.row.tight.actions-right",
         button(words.reset, reset, { small: true, title: words.reset_text }),
         button(able, () => change({ disabled: !row.disabled }), { small: true }),
     );
@@ -79,7 +78,7 @@ function user_cells(row: UserRow, changed: () => void): Child[] {
         role,
         row.disabled ? badge(words.disabled, "warn") : active,
         moment(row.seen_ms),
-        h("td", { class: "right" }, me ? null : actions),
+        h("td.right", me ? null : actions),
     ];
 }
 
@@ -100,7 +99,7 @@ async function add_user(added: () => void): Promise<void> {
     const fields = [
         field(words.name, name),
         field(words.role, select(role_choices(), role, choose)),
-        h("p", { class: "muted small" }, words.add_text),
+        h("p.muted.small", words.add_text),
     ];
     await sheet(words.add, fields, { text: words.add, done });
 }
@@ -166,7 +165,7 @@ function audit_tab(scope: Scope): Child {
             },
         },
     });
-    return h("section", { class: "card flush" }, h("header", null, h("h2", null, words.audit), box), list.element);
+    return h("section.card.flush", h("header", h("h2", words.audit), box), list.element);
 }
 
 function status_tab(scope: Scope): Child {
@@ -176,8 +175,7 @@ function status_tab(scope: Scope): Child {
         const used = status.disk.whole_bytes ? 1 - status.disk.free_bytes / status.disk.whole_bytes : 0;
         return [
             h(
-                "div",
-                { class: "facts" },
+                "div.facts",
                 fact(words.waiting, status.runs.queued ?? 0),
                 fact(words.running, `${status.runs.running ?? 0} / ${status.jobs}`),
                 fact(words.free, bytes(status.disk.free_bytes), used > 0.95 ? "bad" : used > 0.85 ? "warn" : ""),

@@ -24,8 +24,8 @@ const checks_max = 8; // of files that were uploaded together; others are checke
 const at_once = 3; // uploads at the same time
 
 class Files {
-    private readonly list = h("div", { class: "stack wide" });
-    private readonly state = h("div", { class: "stack", "aria-live": "polite" });
+    private readonly list = h("div.stack.wide");
+    private readonly state = h("div.stack", { "aria-live": "polite" });
     private readonly checks = new Map<string, FileCheck>();
     private readonly redraw = new Map<string, () => void>(); // by path: shows what a check found
     private uploading: AbortController | null = null;
@@ -46,7 +46,7 @@ class Files {
             button(words.choose_folder, () => pick(true)),
             button(words.choose, () => pick(false), { kind: "main-action", icon: "share" }),
         ];
-        const zone = h("div", { class: "card drop-zone" }, h("p", { class: "muted" }, words.drop), this.state);
+        const zone = h("div.card.drop-zone", h("p.muted", words.drop), this.state);
         this.accept_drops(zone);
         return [view_head(words.title, words.lead, session.may_run ? tools : null), zone, this.list];
     }
@@ -125,16 +125,16 @@ class Files {
         const words = t().files;
         const text = words.sending(Math.min(done + 1, all), all);
         const stop = button(words.stop, () => this.uploading?.abort(), { small: true });
-        fill(this.state, h("div", { class: "row" }, h("span", null, text), stop), bar(share, text));
+        fill(this.state, h("div.row", h("span", text), stop), bar(share, text));
     }
 
     private draw_result(sent: number, refused: string[]): void {
         const words = t().files;
-        const lines = refused.map((text) => h("li", null, text));
+        const lines = refused.map((text) => h("li", text));
         fill(
             this.state,
             sent > 0 ? note("good", words.sent(sent)) : null,
-            lines.length > 0 ? note("bad", h("div", null, words.not_sent(lines.length), h("ul", null, lines))) : null,
+            lines.length > 0 ? note("bad", h("div", words.not_sent(lines.length), h("ul", lines))) : null,
         );
     }
 
@@ -143,7 +143,7 @@ class Files {
         const rows = [...files].sort((one, other) => one.path.localeCompare(other.path)).map((one) => this.row(one));
         fill(
             this.list,
-            h("p", { class: "muted small" }, words.used(bytes(used_bytes), bytes(quota_bytes), count, count_max)),
+            h("p.muted.small", words.used(bytes(used_bytes), bytes(quota_bytes), count, count_max)),
             bar(quota_bytes > 0 ? used_bytes / quota_bytes : 0, words.share_used),
             rows.length > 0
                 ? plain_table([words.name, words.size, words.changed, words.what, ""], rows)
@@ -154,8 +154,8 @@ class Files {
     private row(file: OwnFile): Child[] {
         const words = t().files;
         const { path } = file;
-        const verdict = h("td", null, this.verdict(path));
-        const uses = h("span", null, this.uses(path));
+        const verdict = h("td", this.verdict(path));
+        const uses = h("span", this.uses(path));
         this.redraw.set(path, () => {
             fill(verdict, this.verdict(path));
             fill(uses, this.uses(path));
@@ -166,18 +166,17 @@ class Files {
                 await this.load();
             });
         return [
-            h("td", null, h("code", null, path)),
-            h("td", { class: "right number nowrap" }, bytes(file.size_bytes)),
-            h("td", { class: "nowrap" }, moment(file.changed_ms)),
+            h("td", h("code", path)),
+            h("td.right.number.nowrap", bytes(file.size_bytes)),
+            h("td.nowrap", moment(file.changed_ms)),
             verdict,
             h(
-                "td",
-                { class: "right nowrap" },
+                "td.right.nowrap",
                 uses,
                 " ",
                 button(words.check, () => this.check(path), { small: true, label: words.check_label(path) }),
                 " ",
-                h("a", { class: "button small", href: api_url(file_address(path)), download: "" }, words.download),
+                h("a.button.small", { href: api_url(file_address(path)), download: "" }, words.download),
                 " ",
                 button("", remove, { small: true, kind: "quiet", icon: "trash", label: `${words.remove}: ${path}` }),
             ),
@@ -228,8 +227,8 @@ class Files {
         return h(
             "details",
             { open: found.good === false },
-            h("summary", null, badge(t().files.kinds[found.kind], style)),
-            h("pre", { class: "code-block", tabindex: 0 }, found.text),
+            h("summary", badge(t().files.kinds[found.kind], style)),
+            h("pre.code-block", { tabindex: 0 }, found.text),
         );
     }
 }

@@ -30,21 +30,15 @@ function entry_card(entry: LibraryEntry): HTMLElement {
     const words = t().shelf;
     const study = entry.kind === "study";
     return h(
-        "li",
-        { class: "card entry" },
+        "li.card.entry",
+        h("a.entry-link", { href: link("edit", study ? "study" : "library", entry.name) }, h("h3", question_of(entry))),
         h(
-            "a",
-            { class: "entry-link", href: link("edit", study ? "study" : "library", entry.name) },
-            h("h3", null, question_of(entry)),
-        ),
-        h(
-            "div",
-            { class: "row tight" },
-            h("code", { class: "muted clip" }, entry.name),
+            "div.row.tight",
+            h("code.muted.clip", entry.name),
             study ? badge(words.study, "accent") : null,
             entry.command ? badge(words.command_only) : null,
         ),
-        entry.command ? h("code", { class: "small", title: words.command_only_hint }, entry.command) : null,
+        entry.command ? h("code.small", { title: words.command_only_hint }, entry.command) : null,
     );
 }
 
@@ -78,7 +72,7 @@ class Library {
     private wanted: string;
     private all: LibraryEntry[] = [];
     private own: SavedDocument[] = [];
-    private readonly results = h("div", { class: "stack wide" });
+    private readonly results = h("div.stack.wide");
     private readonly box: HTMLInputElement;
 
     constructor(
@@ -134,7 +128,7 @@ class Library {
         const found = this.all.filter((entry) => fits(text(entry)));
         const mine = this.own.filter((one) => fits(one.name));
         const section = (name: string, cards: HTMLElement[]) =>
-            h("section", { class: "stack" }, h("h2", null, name), h("ul", { class: "entries" }, cards));
+            h("section.stack", h("h2", name), h("ul.entries", cards));
         fill(
             this.results,
             mine.length > 0
@@ -170,13 +164,11 @@ class Library {
         const label = `${words.remove}: ${one.name}`;
         const href = link("edit", "document", one.id);
         return h(
-            "li",
-            { class: "card entry" },
-            h("a", { class: "entry-link", href }, h("h3", null, one.name)),
+            "li.card.entry",
+            h("a.entry-link", { href }, h("h3", one.name)),
             h(
-                "div",
-                { class: "row tight" },
-                h("span", { class: "muted small grow" }, moment(one.changed_ms)),
+                "div.row.tight",
+                h("span.muted.small.grow", moment(one.changed_ms)),
                 one.shared ? badge(t().common.shared) : null,
                 button("", remove, { kind: "quiet", small: true, icon: "trash", label }),
             ),

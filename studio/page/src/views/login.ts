@@ -11,28 +11,19 @@ function frame(title: string, lead: string, content: Child): HTMLElement {
     const redraw = () => window.dispatchEvent(new Event("studio-language-and-theme"));
     const other = the_language() === "en" ? "zh" : "en";
     return h(
-        "main",
-        { class: "door" },
+        "main.door",
         h(
-            "div",
-            { class: "door-card appear" },
+            "div.door-card.appear",
             h(
-                "div",
-                { class: "door-brand" },
+                "div.door-brand",
                 h("img", { src: "assets/icon.svg", alt: "", width: 40, height: 40 }),
-                h(
-                    "div",
-                    null,
-                    h("div", { class: "door-name" }, "rocesim studio"),
-                    h("div", { class: "muted" }, t().login.tagline),
-                ),
+                h("div", h("div.door-name", "rocesim studio"), h("div.muted", t().login.tagline)),
             ),
-            h("div", null, h("h1", null, title), h("p", { class: "muted" }, lead)),
+            h("div", h("h1", title), h("p.muted", lead)),
             content,
         ),
         h(
-            "div",
-            { class: "row door-foot" },
+            "div.row.door-foot",
             button(
                 other === "zh" ? "中文" : "English",
                 async () => {
@@ -58,7 +49,7 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
     const name = input({ name: "name", autocomplete: "username", autocapitalize: "none", required: true });
     const password = input({ name: "password", type: "password", autocomplete: "current-password", required: true });
     const fault = h("div", { "aria-live": "assertive" });
-    const send = h("button", { class: "button main-action", type: "submit" }, words.log_in);
+    const send = h("button.button.main-action", { type: "submit" }, words.log_in);
     const refuse = (text: Child) => {
         fault.replaceChildren(note("bad", text));
         password.setAttribute("aria-invalid", "true");
@@ -67,7 +58,7 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
     };
     const locked = (seconds: number) => {
         let left = Math.ceil(seconds);
-        const text = h("span", null, words.locked(left));
+        const text = h("span", words.locked(left));
         refuse(text);
         send.disabled = true;
         const timer = window.setInterval(() => {
@@ -81,9 +72,8 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
         scope.on_end(() => window.clearInterval(timer));
     };
     const form = h(
-        "form",
+        "form.stack",
         {
-            class: "stack",
             on: {
                 submit: (event) => {
                     event.preventDefault();
@@ -108,7 +98,7 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
         field(words.password, password),
         fault,
         send,
-        h("p", { class: "muted small" }, words.first_start),
+        h("p.muted.small", words.first_start),
     );
     queueMicrotask(() => name.focus());
     return frame(words.title, words.lead, form);
@@ -147,11 +137,10 @@ export function once_view(_scope: Scope, once: string, entered: (me: Me) => void
     const name = input({ name: "name", autocomplete: "username", autocapitalize: "none", placeholder: "admin" });
     const password = new_password_fields();
     const fault = h("div", { "aria-live": "assertive" });
-    const send = h("button", { class: "button main-action", type: "submit" }, words.create);
+    const send = h("button.button.main-action", { type: "submit" }, words.create);
     const form = h(
-        "form",
+        "form.stack",
         {
-            class: "stack",
             novalidate: true,
             on: {
                 submit: (event) => {

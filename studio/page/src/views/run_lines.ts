@@ -58,11 +58,11 @@ export function run_lines(scope: Scope, runs: Run[], columns: string[], mark: (r
         words: words.lines_words(done.length, all.map((one) => one.axis.name).join(", ")),
     };
     let chosen = done;
-    const told = h("span", { class: "muted small", "aria-live": "polite" }, words.lines_text);
+    const told = h("span.muted.small", { "aria-live": "polite" }, words.lines_text);
     const chart = parallel(scope, "parallel-coordinates", figure, (lines) => {
         chosen = lines.map((index) => done[index]!);
         told.textContent = words.lines_pass(chosen.length, done.length);
     });
     const tools = button(words.lines_mark, () => mark(chosen), { small: true });
-    return h("section", { class: "card" }, h("header", null, h("h2", null, words.lines), told, tools), chart);
+    return h("section.card", h("header", h("h2", words.lines), told, tools), chart);
 }

@@ -13,7 +13,6 @@ import { readable } from "./run/numbers";
 
 export interface ValueColumn {
     name: string; // a path in summary.json
-    runs: number;
     min: number;
     max: number;
 }
@@ -69,7 +68,7 @@ export async function choose_values(
 ): Promise<void> {
     const words = t().runs;
     const names = new Set(chosen);
-    const place = h("div", { class: "checks stack tight", tabindex: 0, role: "group", "aria-label": words.columns });
+    const place = h("div.checks.stack.tight", { tabindex: 0, role: "group", "aria-label": words.columns });
     const box = input({
         type: "search",
         class: "search",
@@ -90,7 +89,7 @@ export async function choose_values(
     };
     box.addEventListener("input", draw);
     draw();
-    const content = h("div", { class: "stack" }, h("p", { class: "muted" }, words.columns_text), box, place);
+    const content = h("div.stack", h("p.muted", words.columns_text), box, place);
     const action = { text: words.show_columns, done: () => done([...names].slice(0, values_max)) };
     await sheet(words.columns, content, action, true);
 }

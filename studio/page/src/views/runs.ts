@@ -27,12 +27,10 @@ export function run_progress(run: Run): Child {
     switch (run.state) {
         case "running":
             return h(
-                "div",
-                { class: "row tight run-progress" },
-                h("div", { class: "grow" }, bar(run.progress ?? 0, words.progress)),
+                "div.row.tight.run-progress",
+                h("div.grow", bar(run.progress ?? 0, words.progress)),
                 h(
-                    "span",
-                    { class: "number small" },
+                    "span.number.small",
                     `${Math.floor((run.progress ?? 0) * 100)} %`,
                     run.eta_s !== null && run.eta_s !== undefined ? ` · ${words.eta(seconds(run.eta_s))}` : "",
                 ),
@@ -78,8 +76,8 @@ function parameter_column(name: string): GridColumn<Run> {
 class RunList {
     private readonly wanted: Wanted;
     private readonly marked = new Map<number, Run>();
-    private readonly actions = h("div", { class: "row tight", "aria-live": "polite" });
-    private readonly table = h("section", { class: "card flush" });
+    private readonly actions = h("div.row.tight", { "aria-live": "polite" });
+    private readonly table = h("section.card.flush");
     private readonly lines = h("div");
     private readonly quota = h("div", { "aria-live": "polite" });
     private parameters: string[] = []; // of a sweep: each is a column
@@ -288,7 +286,7 @@ class RunList {
             "aria-label": t().runs.mark(run.name),
             on: { click: (event) => event.stopPropagation(), change },
         });
-        return h("span", { class: "mark" }, box);
+        return h("span.mark", box);
     }
 
     private row_action(run: Run): Child {
@@ -307,7 +305,7 @@ class RunList {
         if (is_active(run) && may_cancel) {
             return button(words.cancel, (event) => post(event, "cancel"), { small: true });
         }
-        return run.size_bytes > 0 ? h("span", { class: "muted small" }, bytes(run.size_bytes)) : null;
+        return run.size_bytes > 0 ? h("span.muted.small", bytes(run.size_bytes)) : null;
     }
 
     // Shows the actions for the marked runs.
@@ -316,7 +314,7 @@ class RunList {
         const { marked } = this;
         const ids = [...marked.keys()].sort((one, other) => one - other);
         if (ids.length === 0) {
-            fill(this.actions, h("span", { class: "muted small" }, words.mark_hint));
+            fill(this.actions, h("span.muted.small", words.mark_hint));
             return;
         }
         const unmark = () => {
@@ -324,7 +322,7 @@ class RunList {
             this.reload();
         };
         if (this.wanted.trash) {
-            fill(this.actions, h("span", { class: "small" }, words.marked(ids.length)), this.remove_button(ids));
+            fill(this.actions, h("span.small", words.marked(ids.length)), this.remove_button(ids));
             return;
         }
         const cancel = async () => {
@@ -339,7 +337,7 @@ class RunList {
         const runs = `?runs=${ids.join(",")}`;
         fill(
             this.actions,
-            h("span", { class: "small" }, words.marked(ids.length)),
+            h("span.small", words.marked(ids.length)),
             link_button(words.compare, `${link("process")}${runs}`, { small: true, icon: "process" }),
             link_button(words.query, `${link("query")}${runs}`, { small: true, icon: "query" }),
             button(words.cancel, cancel, { small: true, icon: "stop" }),
@@ -442,13 +440,12 @@ class RunList {
             "aria-label": words.owner,
         });
         return h(
-            "div",
-            { class: "row" },
+            "div.row",
             box,
-            h("div", { class: "narrow" }, state),
-            h("div", { class: "narrow" }, owner),
+            h("div.narrow", state),
+            h("div.narrow", owner),
             button(words.columns, () => this.choose_columns(), { title: words.columns_text }),
-            h("div", { class: "grow" }),
+            h("div.grow"),
             this.actions,
         );
     }

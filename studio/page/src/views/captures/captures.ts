@@ -15,7 +15,7 @@ async function captures_of(scope: Scope, run: number, place: Place, signal: Abor
     const { captures } = await api.get<{ captures: CaptureFile[] }>(`runs/${run}/captures`, undefined, signal);
     const chosen = captures.find((one) => one.file === place.words[2]) ?? captures[0];
     if (!chosen) {
-        const edit = h("a", { class: "button", href: link("edit", "run", run) }, t().run.edit_again);
+        const edit = h("a.button", { href: link("edit", "run", run) }, t().run.edit_again);
         return empty(words.none, words.none_text, edit);
     }
     const view = new CaptureView(scope, run, chosen, place.query.get("filter") ?? "");
@@ -34,7 +34,7 @@ export async function captures_view(scope: Scope, place: Place): Promise<Child> 
     const run = picker.ids()[0];
     const body = () => {
         if (!run) {
-            const simulate = h("a", { class: "button main-action", href: link("simulate") }, t().nav.simulate);
+            const simulate = h("a.button.main-action", { href: link("simulate") }, t().nav.simulate);
             return empty(t().query.no_runs, words.none_text, simulate);
         }
         enter_range(run, place);
@@ -42,7 +42,7 @@ export async function captures_view(scope: Scope, place: Place): Promise<Child> 
     };
     return [
         view_head(words.title, words.lead),
-        h("div", { class: "row" }, h("span", { class: "label-text" }, t().picker.run), picker.element),
-        h("div", { class: "stack wide" }, body()),
+        h("div.row", h("span.label-text", t().picker.run), picker.element),
+        h("div.stack.wide", body()),
     ];
 }

@@ -22,7 +22,6 @@ export interface CaptureFile {
     from_ns: number;
     to_ns: number;
     interfaces?: number; // 1: a pcap file; more: ports of the fabric, each in both directions
-    notes?: number; // frames with comments
     cut?: boolean;
     message?: string;
 }
@@ -73,9 +72,9 @@ function columns_of(has_ports: boolean): GridColumn<Packet>[] {
 
 export class CaptureView {
     private readonly base: string;
-    private readonly detail = h("div", null, h("p", { class: "muted" }, t().captures.choose_packet));
+    private readonly detail = h("div", h("p.muted", t().captures.choose_packet));
     private readonly faults = h("div", { "aria-live": "polite" });
-    private readonly told = h("span", { class: "muted small number" });
+    private readonly told = h("span.muted.small.number");
     private readonly list: Grid;
     private readonly timeline: Plot;
     private readonly groups;
@@ -219,14 +218,13 @@ export class CaptureView {
         const href = `api/v1/runs/${run}/files/result/captures/${encodeURIComponent(chosen.file)}`;
         const download = { class: "button", href, download: chosen.file };
         const tools = h(
-            "div",
-            { class: "row" },
-            h("div", { class: "narrow" }, select(named, chosen.file, choose, { "aria-label": words.file })),
+            "div.row",
+            h("div.narrow", select(named, chosen.file, choose, { "aria-label": words.file })),
             this.box,
             this.only,
             this.told,
             this.all,
-            h("span", { class: "grow" }),
+            h("span.grow"),
             h("a", download, words.download, ` (${bytes(chosen.bytes)})`),
         );
         const cut = chosen.cut || chosen.message;
@@ -234,9 +232,9 @@ export class CaptureView {
             range_bar(this.scope, run, "captures"),
             tools,
             this.faults,
-            cut ? h("p", { class: "small" }, badge(words.cut, "warn"), " ", told(chosen.message ?? "")) : null,
-            h("section", { class: "card tight-card" }, this.timeline.element),
-            h("section", { class: "card flush" }, this.list.element),
+            cut ? h("p.small", badge(words.cut, "warn"), " ", told(chosen.message ?? "")) : null,
+            h("section.card.tight-card", this.timeline.element),
+            h("section.card.flush", this.list.element),
             this.detail,
             this.hops,
             this.groups.map((one) => one.element),
@@ -333,7 +331,7 @@ export class CaptureView {
             step(next, words.next, "next"),
             way ? button(words.follow_hops, () => this.show_hops(n), { small: true }) : null,
             button(words.follow, () => this.follow(n), { small: true }),
-            flow_id !== undefined ? h("a", { class: "button small", href: flow }, words.flow(flow_id)) : null,
+            flow_id !== undefined ? h("a.button.small", { href: flow }, words.flow(flow_id)) : null,
         ];
     }
 }

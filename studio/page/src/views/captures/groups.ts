@@ -47,15 +47,15 @@ function steps_of({ by, filter }: Grouping): object[] {
 function table_of({ columns, rows }: StepAnswer, { by, choose }: Grouping): HTMLElement {
     const words = t().captures;
     const at = (row: Cell[], name: string) => row[columns.findIndex((column) => column.name === name)] ?? null;
-    const right = (text: string) => h("th", { class: "right", scope: "col" }, text);
-    const number = (text: string) => h("td", { class: "right nowrap" }, text);
+    const right = (text: string) => h("th.right", { scope: "col" }, text);
+    const number = (text: string) => h("td.right.nowrap", text);
     const lines = rows.slice(0, rows_max).map((row) => {
         const values = by.map(([column]) => at(row, column));
         const [first, last] = [Number(at(row, "first")), Number(at(row, "last"))];
-        const named = values.map((value) => h("td", { class: "mono" }, value === null ? "–" : String(value)));
+        const named = values.map((value) => h("td.mono", value === null ? "–" : String(value)));
         const show = button(words.show_packets, () => choose(values), { small: true });
         const numbers = [count(Number(at(row, "packets"))), bytes(Number(at(row, "sum"))), nanoseconds(first)];
-        return [...named, ...[...numbers, nanoseconds(last - first)].map(number), h("td", null, show)];
+        return [...named, ...[...numbers, nanoseconds(last - first)].map(number), h("td", show)];
     });
     const titles = by.map(([, title]) => title);
     const numbers = [words.count, words.length, words.first, words.lasts].map(right);
@@ -83,9 +83,9 @@ export function groups_of(scope: Scope, run: number, grouping: Grouping): { elem
         }
     };
     const element = h(
-        "details",
-        { class: "card", on: { toggle: () => element.open && void load() } },
-        h("summary", null, grouping.title),
+        "details.card",
+        { on: { toggle: () => element.open && void load() } },
+        h("summary", grouping.title),
         place,
     );
     return { element, ask: () => element.open && void load() };

@@ -34,8 +34,8 @@ export async function packet_hops(
     const query = { n: packet, hops: 1 };
     const { packets } = await api.get<{ packets: Packet[] }>(`${base}/follow`, query, signal);
     const journeys = journeys_of(packets);
-    const right = (text: string) => h("td", { class: "right nowrap" }, text);
-    const head = (text: string) => h("th", { class: "right", scope: "col" }, text);
+    const right = (text: string) => h("td.right.nowrap", text);
+    const head = (text: string) => h("th.right", { scope: "col" }, text);
     const row = (frames: Packet[]) => (one: Packet, at: number) => {
         const since = one.time_ns - frames[Math.max(at - 1, 0)]!.time_ns;
         const show = button(`#${one.n}`, () => open(one.n), { small: true, kind: "quiet" });
@@ -49,16 +49,16 @@ export async function packet_hops(
     const rows = journeys.flatMap((frames, index) => {
         const lasts = frames.at(-1)!.time_ns - frames[0]!.time_ns;
         const title = words.journey(index + 1, count(frames.length), nanoseconds(lasts));
-        return [[h("td", { colspan: 6 }, h("b", null, title))], ...frames.map(row(frames))];
+        return [[h("td", { colspan: 6 }, h("b", title))], ...frames.map(row(frames))];
     });
     const titles = ["#", head(words.time), head(words.since), words.at_port, words.did, words.note];
     const from = Math.floor(packets[0]?.time_ns ?? 0);
     const to = Math.ceil(packets.at(-1)?.time_ns ?? 0) + 1;
     const animate = `${link("run", run)}?tab=packets&from=${from}&to=${to}`;
     return h(
-        "section",
-        { class: "card", "aria-label": words.hops },
-        h("header", null, h("h2", null, words.hops), h("a", { class: "button small", href: animate }, words.animate)),
+        "section.card",
+        { "aria-label": words.hops },
+        h("header", h("h2", words.hops), h("a.button.small", { href: animate }, words.animate)),
         plain_table(titles, rows),
     );
 }

@@ -16,25 +16,24 @@ function byte_view(hex: string): { element: HTMLElement; mark: (from: number, to
     const lines: HTMLElement[] = [];
     for (let at = 0; at < octets.length; at += 16) {
         const line = octets.slice(at, at + 16);
-        const left = line.map((octet) => h("span", { class: "octet" }, octet));
+        const left = line.map((octet) => h("span.octet", octet));
         const right = line.map((octet) => {
             const code = parseInt(octet, 16);
-            return h("span", { class: "letter" }, code >= 32 && code < 127 ? String.fromCharCode(code) : "·");
+            return h("span.letter", code >= 32 && code < 127 ? String.fromCharCode(code) : "·");
         });
         cells.push(...left);
         letters.push(...right);
         lines.push(
             h(
-                "div",
-                { class: "octet-line" },
-                h("span", { class: "octet-at" }, at.toString(16).padStart(4, "0")),
-                h("span", { class: "octets" }, left),
-                h("span", { class: "letters", "aria-hidden": "true" }, right),
+                "div.octet-line",
+                h("span.octet-at", at.toString(16).padStart(4, "0")),
+                h("span.octets", left),
+                h("span.letters", { "aria-hidden": "true" }, right),
             ),
         );
     }
     return {
-        element: h("div", { class: "bytes", tabindex: 0, role: "group", "aria-label": t().captures.bytes }, lines),
+        element: h("div.bytes", { tabindex: 0, role: "group", "aria-label": t().captures.bytes }, lines),
         mark: (from, to) => {
             for (const list of [cells, letters]) {
                 for (const [index, cell] of list.entries()) {
@@ -60,12 +59,7 @@ function layer_rows(mark: Mark): (field: PacketField) => HTMLElement {
             mouseleave: () => mark(...fixed),
         };
         const shown = text && text !== String(value) ? `${value}  ${text}` : String(value);
-        return h(
-            "button",
-            { type: "button", class: "layer-field", on },
-            h("span", { class: "field-name" }, name),
-            h("span", { class: "mono" }, shown),
-        );
+        return h("button.layer-field", { type: "button", on }, h("span.field-name", name), h("span.mono", shown));
     };
 }
 
@@ -74,24 +68,17 @@ export function packet_detail(detail: PacketDetail, actions: Child): HTMLElement
     const view = byte_view(detail.hex);
     const row = layer_rows(view.mark);
     const layers = detail.layers.map((layer) => {
-        const place = h("span", { class: "muted small" }, ` ${words.bytes_from(layer.from, layer.to)}`);
-        return h("details", { open: true }, h("summary", null, layer.name, place), layer.fields.map(row));
+        const place = h("span.muted.small", ` ${words.bytes_from(layer.from, layer.to)}`);
+        return h("details", { open: true }, h("summary", layer.name, place), layer.fields.map(row));
     });
     const cut = detail.captured < detail.bytes;
     const about = `${nanoseconds(detail.time_ns, 9)} · ${words.of_bytes(detail.captured, detail.bytes)}`;
     const refused = cut ? null : [badge(words.refused, "warn"), " "];
     return h(
-        "section",
-        { class: "card packet", "aria-label": words.packet(detail.n) },
-        h(
-            "header",
-            null,
-            h("h2", null, words.packet(detail.n)),
-            h("span", { class: "muted small number" }, about),
-            h("span", { class: "grow" }),
-            actions,
-        ),
-        detail.message ? h("p", { class: "small muted" }, refused, told(detail.message)) : null,
-        h("div", { class: "packet-parts" }, h("div", { class: "layers" }, layers), view.element),
+        "section.card.packet",
+        { "aria-label": words.packet(detail.n) },
+        h("header", h("h2", words.packet(detail.n)), h("span.muted.small.number", about), h("span.grow"), actions),
+        detail.message ? h("p.small.muted", refused, told(detail.message)) : null,
+        h("div.packet-parts", h("div.layers", layers), view.element),
     );
 }

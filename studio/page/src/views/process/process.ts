@@ -52,16 +52,16 @@ async function show_functions(): Promise<void> {
         "analysis/functions",
     );
     const rows = functions.map((one): Child[] => [
-        h("td", { class: "mono nowrap" }, `${one.name}(${argument_words(one.arguments ?? "")})`),
+        h("td.mono.nowrap", `${one.name}(${argument_words(one.arguments ?? "")})`),
         told(one.help ?? ""),
     ]);
     const unit_names = units?.map((unit) => (typeof unit === "string" ? unit : (unit.name ?? "")));
     const table = plain_table(null, rows);
     table.classList.add("functions");
     const parts = [
-        h("p", { class: "muted" }, words.expressions_text),
+        h("p.muted", words.expressions_text),
         table,
-        unit_names ? h("p", { class: "mono small" }, unit_names.join("  ")) : null,
+        unit_names ? h("p.mono.small", unit_names.join("  ")) : null,
     ];
     await sheet(words.expressions, parts, { text: t().common.close }, true);
 }
@@ -74,9 +74,9 @@ class Process {
     private figure_chosen = false;
     wanted_result = ""; // the result of runs that the recipe shows
     private readonly open_steps = new Set<number>();
-    private readonly steps_place = h("ol", { class: "steps" });
-    private readonly result = h("div", { class: "stack" });
-    private readonly busy = h("span", { class: "muted small", "aria-live": "polite" });
+    private readonly steps_place = h("ol.steps");
+    private readonly result = h("div.stack");
+    private readonly busy = h("span.muted.small", { "aria-live": "polite" });
     private readonly compute_soon: () => void;
     private result_scope: Scope;
 
@@ -191,10 +191,9 @@ class Process {
         const down = { ...quiet, icon: "down", label: words.move_down(title), disabled: last } as const;
         return h(
             "header",
-            null,
-            h("span", { class: "step-number number" }, index + 1),
-            h("h2", { class: "minor grow" }, title),
-            answer ? h("span", { class: "muted small number nowrap" }, words.rows(count(answer.count)), took) : null,
+            h("span.step-number.number", index + 1),
+            h("h2.minor.grow", title),
+            answer ? h("span.muted.small.number.nowrap", words.rows(count(answer.count)), took) : null,
             button("", () => move(-1), up),
             button("", () => move(1), down),
             button("", remove, { ...quiet, icon: "close", label: `${words.remove_step}: ${title}` }),
@@ -212,7 +211,7 @@ class Process {
             }
             this.compute();
         };
-        const said = answer?.words ? h("p", { class: "muted small" }, told(answer.words)) : null;
+        const said = answer?.words ? h("p.muted.small", told(answer.words)) : null;
         return h(
             "li",
             { class: `step card ${failed ? "failed" : ""}`, "data-index": index },
@@ -233,7 +232,7 @@ class Process {
         };
         const cells = rows
             .slice(0, 12)
-            .map((row) => row.map((value, at) => h("td", { class: "nowrap" }, cell_text(value, columns[at]!))));
+            .map((row) => row.map((value, at) => h("td.nowrap", cell_text(value, columns[at]!))));
         const table = plain_table(
             columns.map((column) => column.name),
             cells,
@@ -242,7 +241,7 @@ class Process {
         return h(
             "details",
             { open: this.open_steps.has(index), on: { toggle } },
-            h("summary", { class: "small" }, t().process.see_rows),
+            h("summary.small", t().process.see_rows),
             table,
         );
     }
@@ -282,17 +281,16 @@ class Process {
         const card = (name: string) => {
             const [title, text] = t().process.recipes[name] ?? [name, ""];
             return h(
-                "button",
+                "button.card.recipe",
                 {
                     type: "button",
-                    class: "card recipe",
                     on: { click: () => this.begin(name) },
                 },
-                h("h2", { class: "minor" }, title),
-                h("p", { class: "muted small" }, text),
+                h("h2.minor", title),
+                h("p.muted.small", text),
             );
         };
-        return h("div", { class: "recipes" }, Object.keys(recipes).map(card));
+        return h("div.recipes", Object.keys(recipes).map(card));
     }
 
     private adder(): HTMLElement {
@@ -321,7 +319,7 @@ class Process {
             const body = { runs: this.picker.ids(), steps, name: name.value.trim() || "analysis", ...drawn };
             save_file(`${body.name}.tar.gz`, await (await call("POST", "analysis/export", { body })).blob());
         };
-        const fields = [h("p", { class: "muted" }, words.export_text), field(words.export_name, name)];
+        const fields = [h("p.muted", words.export_text), field(words.export_name, name)];
         await sheet(words.export, fields, { text: words.export, done });
     }
 
@@ -345,7 +343,7 @@ class Process {
         const words = t();
         const first = this.picker.ids()[0];
         if (first === undefined) {
-            const simulate = h("a", { class: "button main-action", href: link("simulate") }, words.nav.simulate);
+            const simulate = h("a.button.main-action", { href: link("simulate") }, words.nav.simulate);
             const none = empty(words.query.no_runs, words.query.no_runs_text, simulate);
             return [view_head(words.process.title_of_view, words.process.lead), none];
         }
@@ -353,14 +351,14 @@ class Process {
             const { tables } = await api.get<Tables>(`runs/${first}/tables`, undefined, signal);
             this.tables = tables.map((one) => one.name);
             this.compute();
-            const steps = h("div", { class: "stack" }, this.steps_place, h("div", null, this.adder()));
+            const steps = h("div.stack", this.steps_place, h("div", this.adder()));
             const bare = this.analysis.steps.length === 0 ? "bare" : "";
             return h("div", { class: `process ${bare}` }, steps, this.result);
         };
-        const runs = h("span", { class: "label-text" }, words.picker.runs);
+        const runs = h("span.label-text", words.picker.runs);
         return [
             this.head(),
-            h("div", { class: "row" }, runs, this.picker.element, this.busy),
+            h("div.row", runs, this.picker.element, this.busy),
             when_imported(this.scope, first, made),
         ];
     }

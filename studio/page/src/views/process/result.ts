@@ -49,16 +49,14 @@ function figure_fields(columns: Column[], choice: FigureChoice, update: (changes
         on: { input: () => update({ title: title.value }) },
     });
     return h(
-        "div",
-        { class: "figure-fields" },
+        "div.figure-fields",
         field(words.x, x),
         field(words.y, y),
         field(words.by, by),
         field(words.kind, kind),
         field(words.title, title),
         h(
-            "div",
-            { class: "row" },
+            "div.row",
             checkbox(words.x_log, choice.x_log, (x_log) => update({ x_log })),
             checkbox(words.y_log, choice.y_log, (y_log) => update({ y_log })),
         ),
@@ -97,7 +95,7 @@ function figure_card(scope: Scope, options: ResultOptions): HTMLElement {
     let { own_curves } = options;
     const chart = plot(scope, { height: 320, name: choice.title || "analysis" });
     const bars = bar_chart(scope, { height: 320, name: choice.title || "analysis" });
-    const place = h("div", null, chart.element, bars.element);
+    const place = h("div", chart.element, bars.element);
     const curves = (answer.curves ?? []).map(
         (curve, color): FigureSeries => ({ name: curve.name, kind: "lines", x: curve.x, y: curve.y, color }),
     );
@@ -124,7 +122,7 @@ function figure_card(scope: Scope, options: ResultOptions): HTMLElement {
     };
     draw();
     const fields = figure_fields(answer.columns, choice, update);
-    return card(t().process.figure, null, h("div", { class: "stack" }, place, fields));
+    return card(t().process.figure, null, h("div.stack", place, fields));
 }
 
 function rows_grid(scope: Scope, { columns, rows }: StepAnswer): HTMLElement {
@@ -158,13 +156,11 @@ function table_card(scope: Scope, { step, answer }: ResultOptions): HTMLElement 
     };
     const shown = rows.length < answer.count ? ` · ${words.first_shown(count(rows.length))}` : "";
     return h(
-        "section",
-        { class: "card flush" },
+        "section.card.flush",
         h(
             "header",
-            null,
-            h("h2", null, words.result),
-            h("span", { class: "grow muted small number" }, words.rows(count(answer.count)), shown),
+            h("h2", words.result),
+            h("span.grow.muted.small.number", words.rows(count(answer.count)), shown),
             button("CSV", save, { small: true, icon: "download" }),
         ),
         step.do === "compare" ? compare_grid(scope, answer).element : rows_grid(scope, answer),

@@ -213,8 +213,7 @@ function take_row(context: Context, name: string, takes: Take[], index: number):
     });
     const all = functions.map((one): [string, string] => [one, words.functions[one] ?? one]);
     return h(
-        "div",
-        { class: "take" },
+        "div.take",
         select(all, take.function, (chosen) => update({ function: chosen }), { "aria-label": words.parts.function }),
         select(names_of(context.columns), take.column ?? "", (chosen) => update({ column: chosen }), {
             "aria-label": words.parts.column,
@@ -229,11 +228,10 @@ function takes_field(context: Context, name: string): HTMLElement {
     const numeric = context.columns.find((column) => column.type === "number")?.name ?? "";
     const add = () => context.set(name, [...takes, { function: "p99", column: numeric }]);
     return h(
-        "div",
-        { class: "field takes" },
-        h("span", { class: "label-text" }, label(name)),
+        "div.field.takes",
+        h("span.label-text", label(name)),
         takes.map((_, index) => take_row(context, name, takes, index)),
-        h("div", null, button(t().process.add_take, add, { small: true, icon: "plus" })),
+        h("div", button(t().process.add_take, add, { small: true, icon: "plus" })),
     );
 }
 
@@ -251,7 +249,7 @@ function order_field(context: Context, name: string): HTMLElement {
     const way = select(ways, order.descending ? "down" : "up", (chosen) =>
         context.set(name, [{ ...order, descending: chosen === "down" }]),
     );
-    return h("div", { class: "row end" }, field(label("column"), column), field(words.parts.order, way));
+    return h("div.row.end", field(label("column"), column), field(words.parts.order, way));
 }
 
 function part_field(context: Context, part: Part): HTMLElement {
@@ -318,5 +316,5 @@ export function step_fields(step: Step, columns: Column[], tables: string[], cha
     };
     const context: Context = { step, columns, tables, list: list.id, set };
     const fields = (parts[step.do] ?? []).map((part) => part_field(context, part));
-    return h("div", { class: "step-fields" }, list, fields);
+    return h("div.step-fields", list, fields);
 }

@@ -15,9 +15,9 @@ import { conditions_text, filter_of, needs_value, operators, type Condition, typ
 import { show_row } from "./row";
 
 class FilterTab {
-    private readonly results = h("div", { class: "stack" });
-    private readonly told = h("span", { class: "muted small number", "aria-live": "polite" });
-    private readonly conditions = h("div", { class: "stack" });
+    private readonly results = h("div.stack");
+    private readonly told = h("span.muted.small.number", { "aria-live": "polite" });
+    private readonly conditions = h("div.stack");
     private readonly timeline: Timeline;
     private readonly run: () => void;
     private readonly where: HTMLInputElement;
@@ -45,13 +45,12 @@ class FilterTab {
         this.draw_conditions();
         this.run();
         const form = h(
-            "div",
-            { class: "stack" },
+            "div.stack",
             this.head(),
             range_bar(this.scope, this.query.runs()[0] ?? 0, "query"),
             this.conditions,
         );
-        return [h("section", { class: "card" }, form), this.timeline.element, this.results];
+        return [h("section.card", form), this.timeline.element, this.results];
     }
 
     private table(): Table {
@@ -96,14 +95,13 @@ class FilterTab {
         });
         const head = h(
             "header",
-            null,
-            h("h2", null, table.name),
+            h("h2", table.name),
             this.told,
-            h("span", { class: "grow muted small clip" }, told(table.help)),
+            h("span.grow.muted.small.clip", told(table.help)),
             this.download("csv", "CSV"),
             this.download("ndjson", "JSON"),
         );
-        fill(this.results, h("section", { class: "card flush" }, head, list.element));
+        fill(this.results, h("section.card.flush", head, list.element));
         const time = time_column(table);
         if (!time) {
             this.timeline.hide();
@@ -122,7 +120,7 @@ class FilterTab {
 
     private download(format: string, text: string): HTMLElement {
         const href = api_url("query", { body: JSON.stringify({ ...this.body(), format }) });
-        return h("a", { class: "button small", href, download: `${this.table().name}.${format}` }, text);
+        return h("a.button.small", { href, download: `${this.table().name}.${format}` }, text);
     }
 
     // Shows the changed conditions and the rows that fit them.
@@ -143,7 +141,7 @@ class FilterTab {
         fill(
             this.conditions,
             conditions.map((one, index) => this.condition(one, index)),
-            h("div", { class: "row tight" }, adder),
+            h("div.row.tight", adder),
         );
     }
 
@@ -178,8 +176,7 @@ class FilterTab {
         const ops = operators.map((op): [string, string] => [op, words.operators[op] ?? op]);
         const known_values = column?.values?.map((known) => h("option", { value: known }));
         return h(
-            "div",
-            { class: "condition" },
+            "div.condition",
             select(names, one.column, (chosen) => set({ column: chosen }), { "aria-label": words.column }),
             select(ops, one.op, (op) => set({ op }), { "aria-label": words.operator }),
             value,
@@ -204,10 +201,9 @@ class FilterTab {
         };
         const table = field(words.table, select(named, this.table().name, choose_table));
         return h(
-            "div",
-            { class: "row end" },
-            h("div", { class: "narrow" }, table),
-            h("div", { class: "grow" }, field(words.where, this.where)),
+            "div.row.end",
+            h("div.narrow", table),
+            h("div.grow", field(words.where, this.where)),
             button(words.reset, reset, { kind: "quiet" }),
         );
     }

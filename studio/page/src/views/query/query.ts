@@ -29,7 +29,7 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
     const asked = asked_by(place);
     let tab = place.query.get("tab") ?? "filter";
     let inner = scope.child();
-    const body = h("div", { class: "stack wide" });
+    const body = h("div.stack.wide");
     const wanted = (place.query.get("runs") ?? "").split(",").map(Number).filter(Boolean);
     const picker = await run_picker(scope, wanted, (ids) => {
         keep_query({ runs: ids.join(","), from: null, to: null });
@@ -57,7 +57,7 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
         const here = inner;
         const first = picker.ids()[0];
         if (first === undefined) {
-            const simulate = h("a", { class: "button main-action", href: link("simulate") }, t().nav.simulate);
+            const simulate = h("a.button.main-action", { href: link("simulate") }, t().nav.simulate);
             fill(body, empty(words.no_runs, words.no_runs_text, simulate));
             return;
         }
@@ -77,6 +77,6 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
         (document) => open_saved(document.body),
     );
     draw();
-    const runs = h("div", { class: "row" }, h("span", { class: "label-text" }, t().picker.runs), picker.element);
+    const runs = h("div.row", h("span.label-text", t().picker.runs), picker.element);
     return [view_head(words.title, words.lead, menu), runs, body];
 }

@@ -60,10 +60,10 @@ export function show_row(columns: Column[], row: Cell[], runs: number[]): void {
         const exact = typeof row[index] === "number" && column.unit ? ` (${row[index]} ${column.unit})` : "";
         return [
             h("dt", { title: told(column.help ?? "") }, column.name),
-            h("dd", { class: "mono" }, cell_text(row[index], column) || "–", h("span", { class: "muted" }, exact)),
+            h("dd.mono", cell_text(row[index], column) || "–", h("span.muted", exact)),
         ];
     });
     const actions = actions_of(values, Number(values.run ?? runs[0]));
-    const parts = [h("dl", { class: "pairs" }, pairs), h("div", { class: "row" }, actions)];
+    const parts = [h("dl.pairs", pairs), h("div.row", actions)];
     void sheet(t().query.row, parts, { text: t().common.close });
 }

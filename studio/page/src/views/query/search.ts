@@ -20,7 +20,7 @@ function marked(hit: SearchHit): Child[] {
     const parts: Child[] = [];
     let at = 0;
     for (const [from, to] of hit.marks) {
-        parts.push(hit.text.slice(at, from), h("mark", null, hit.text.slice(from, to)));
+        parts.push(hit.text.slice(at, from), h("mark", hit.text.slice(from, to)));
         at = to;
     }
     return [...parts, hit.text.slice(at)];
@@ -32,17 +32,8 @@ function hit_line(hit: SearchHit, runs: () => number[]): HTMLElement {
     });
     const open = () => show_row([{ name: "run" }, ...columns], [hit.run, ...Object.values(hit.columns ?? {})], runs());
     const time = typeof hit.time_ns === "number" ? ` · ${nanoseconds(hit.time_ns)}` : "";
-    const where = h("span", { class: "hit-where muted small number" }, `#${hit.run} ${hit.table}`, time);
-    return h(
-        "li",
-        null,
-        h(
-            "button",
-            { type: "button", class: "hit", on: { click: open } },
-            where,
-            h("span", { class: "mono" }, marked(hit)),
-        ),
-    );
+    const where = h("span.hit-where.muted.small.number", `#${hit.run} ${hit.table}`, time);
+    return h("li", h("button.hit", { type: "button", on: { click: open } }, where, h("span.mono", marked(hit))));
 }
 
 function answer_list(answer: SearchAnswer, runs: () => number[]): Child {
@@ -50,15 +41,15 @@ function answer_list(answer: SearchAnswer, runs: () => number[]): Child {
     const took = ` · ${number(answer.seconds * 1000, 2)} ms`;
     const lines = answer.hits.map((hit) => hit_line(hit, runs));
     return [
-        h("p", { class: "muted small number" }, words.hits(count(answer.hits.length), answer.more), took),
-        lines.length > 0 ? h("ul", { class: "hits card flush" }, lines) : empty(words.no_rows, words.search_hint),
+        h("p.muted.small.number", words.hits(count(answer.hits.length), answer.more), took),
+        lines.length > 0 ? h("ul.hits.card.flush", lines) : empty(words.no_rows, words.search_hint),
     ];
 }
 
 export function search_tab(scope: Scope, { asked, runs }: Query): Child {
     const words = t().query;
-    const hint = () => h("p", { class: "muted" }, words.search_hint);
-    const results = h("div", { class: "stack" }, hint());
+    const hint = () => h("p.muted", words.search_hint);
+    const results = h("div.stack", hint());
     const box = input({
         type: "search",
         class: "search",

@@ -43,13 +43,11 @@ function answer_card(scope: Scope, answer: SqlAnswer, save: (format: string) => 
     const words = t().query;
     const more = answer.more ? ` · ${words.more_rows}` : "";
     return h(
-        "section",
-        { class: "card flush" },
+        "section.card.flush",
         h(
             "header",
-            null,
-            h("h2", null, words.rows_of(count(answer.rows.length))),
-            h("span", { class: "grow muted small number" }, `${number(answer.seconds * 1000, 2)} ms`, more),
+            h("h2", words.rows_of(count(answer.rows.length))),
+            h("span.grow.muted.small.number", `${number(answer.seconds * 1000, 2)} ms`, more),
             button("CSV", () => save("csv"), { small: true }),
             button("JSON", () => save("ndjson"), { small: true }),
         ),
@@ -60,15 +58,10 @@ function answer_card(scope: Scope, answer: SqlAnswer, save: (format: string) => 
 function tables_list(tables: Table[]): HTMLElement {
     const names = (table: Table) => table.columns.map((column) => column.name).join(", ");
     const pairs = tables.map((table) => [
-        h("dt", { class: "mono" }, table.name),
-        h(
-            "dd",
-            { class: "small" },
-            h("span", { class: "muted" }, `${told(table.help)} `),
-            h("span", { class: "mono" }, names(table)),
-        ),
+        h("dt.mono", table.name),
+        h("dd.small", h("span.muted", `${told(table.help)} `), h("span.mono", names(table))),
     ]);
-    return h("details", null, h("summary", null, t().query.tables), h("dl", { class: "pairs" }, pairs));
+    return h("details", h("summary", t().query.tables), h("dl.pairs", pairs));
 }
 
 export function sql_tab(scope: Scope, { asked, runs }: Query, { tables }: Tables): Child {
@@ -108,11 +101,10 @@ export function sql_tab(scope: Scope, { asked, runs }: Query, { tables }: Tables
         language: { kind: "sql", tables: Object.fromEntries(tables.map((table) => [table.name, columns_of(table)])) },
     });
     const foot = h(
-        "div",
-        { class: "row sql-foot" },
+        "div.row.sql-foot",
         button(words.run_sql, run, { kind: "main-action" }),
-        h("span", { class: "muted small" }, words.sql_hint),
+        h("span.muted.small", words.sql_hint),
     );
-    const card = h("section", { class: "card flush sql-card" }, h("div", { class: "sql-editor" }, code.element), foot);
+    const card = h("section.card.flush.sql-card", h("div.sql-editor", code.element), foot);
     return [card, tables_list(tables), results];
 }

@@ -24,7 +24,6 @@ type Cache = Record<string, unknown>;
 
 interface Kind {
     type: string;
-    objects: number;
     lookups: number;
     l1_hits: number;
     l2_hits: number;
@@ -87,16 +86,16 @@ function ways_table(cache: Cache): HTMLElement {
         [words.moving, "migration_ns"],
         [words.met_move, "met_move_ns"],
     ];
-    const right = (text: string) => h("th", { class: "right", scope: "col" }, text);
+    const right = (text: string) => h("th.right", { scope: "col" }, text);
     const rows = ways.flatMap(([name, path]) => {
         const times = times_of(cache, path);
         if (!times || times.count === 0 || typeof times.p50 !== "number") {
             return [];
         }
         const cells = [times.mean, times.p50, times.p99, times.max].map((value) =>
-            h("td", { class: "right nowrap" }, nanoseconds(value)),
+            h("td.right.nowrap", nanoseconds(value)),
         );
-        return [[h("th", { scope: "row" }, name), h("td", { class: "right" }, count(times.count)), ...cells]];
+        return [[h("th", { scope: "row" }, name), h("td.right", count(times.count)), ...cells]];
     });
     const { samples, mean, median, most } = t().report;
     return plain_table([words.way, ...[samples, mean, median, "p99", most].map(right)], rows);
@@ -108,8 +107,7 @@ function facts_of(cache: Cache): HTMLElement {
     const accesses = of("accesses");
     const moves = of("migrations.to_l1") + of("migrations.to_l2") + of("migrations.to_l3");
     return h(
-        "div",
-        { class: "facts" },
+        "div.facts",
         fact(words.accesses, count(accesses)),
         fact(words.hit_rate, percent(accesses > 0 ? (of("l1_hits") + of("l2_hits")) / accesses : 0)),
         of("belady_hits") > 0 ? fact(words.belady, percent(of("belady_hit_rate"))) : null,
@@ -142,17 +140,16 @@ function cache_card(scope: Scope, nic: NicNumbers, schema: ResultSchema): HTMLEl
     const all = numbers(cache, schema.summary.nics_by_part?.cache, "", ["policy"]);
     return card(
         `${nic.name}: ${words.title}`,
-        h("span", { class: "muted small" }, t().report.policy(String(cache.policy ?? ""))),
+        h("span.muted.small", t().report.policy(String(cache.policy ?? ""))),
         h(
-            "div",
-            { class: "stack" },
+            "div.stack",
             remarks(cache),
             facts_of(cache),
-            h("h3", null, words.found_in),
+            h("h3", words.found_in),
             shares_chart(scope, nic, kinds),
-            h("h3", null, words.costs),
+            h("h3", words.costs),
             ways_table(cache),
-            h("details", null, h("summary", null, t().report.all_numbers), all),
+            h("details", h("summary", t().report.all_numbers), all),
         ),
     );
 }
@@ -164,7 +161,7 @@ function over_time(scope: Scope, run: Run): Child {
         const { metrics } = await api.get<Tables>(`runs/${run.id}/tables`, undefined, signal);
         const shown = metrics.filter((one) => one.kind === "nic" && /cache/.test(one.metric)).slice(0, metrics_max);
         if (shown.length === 0) {
-            return card(words.over_time, null, h("p", { class: "muted" }, words.no_series));
+            return card(words.over_time, null, h("p.muted", words.no_series));
         }
         return shown.map(({ metric, kind }) => {
             const name = `${run.name}-${metric}`;
@@ -176,7 +173,7 @@ function over_time(scope: Scope, run: Run): Child {
             };
             on_range(scope, () => void reload().catch(() => undefined));
             void reload().catch(() => undefined);
-            return card(h("span", { class: "mono" }, `${kind} ${metric}`), null, chart.element);
+            return card(h("span.mono", `${kind} ${metric}`), null, chart.element);
         });
     });
 }
@@ -186,7 +183,7 @@ export function cache_tab(scope: Scope, run: Run, summary: Summary, schema: Resu
     const left = caches.length - caches_max;
     return [
         caches.slice(0, caches_max).map((nic) => cache_card(scope, nic, schema)),
-        left > 0 ? h("p", { class: "muted" }, t().cache.more(left)) : null,
+        left > 0 ? h("p.muted", t().cache.more(left)) : null,
         over_time(scope, run),
     ];
 }

@@ -16,7 +16,6 @@ const branches_max = 40; // of one port
 interface Stop {
     port: string;
     paused_ps: number;
-    queue_bytes_max: number;
     stops: Stop[];
 }
 
@@ -26,9 +25,8 @@ interface Cause {
     sentence: string;
     minor?: boolean;
     evidence: string[];
-    pauses: { root: string; first_ps: number; paused_ps: number; pauses: number; ports: number; stops: Stop[] }[];
+    pauses: { root: string; paused_ps: number; ports: number; stops: Stop[] }[];
     victims: {
-        flow_id: number;
         src: string;
         dst: string;
         lost_ps: number;
@@ -73,9 +71,9 @@ function branches(stops: Stop[]): HTMLElement | null {
     }
     const rows = stops.slice(0, branches_max).map((stop) => {
         const text = words.stopped(nanoseconds(stop.paused_ps / 1000));
-        return h("li", null, h("code", null, stop.port), " ", text, branches(stop.stops));
+        return h("li", h("code", stop.port), " ", text, branches(stop.stops));
     });
-    return h("ul", null, rows);
+    return h("ul", rows);
 }
 
 function victims_table(cause: Cause): HTMLElement | null {
@@ -92,7 +90,7 @@ function victims_table(cause: Cause): HTMLElement | null {
             `${number(one.possible_gbps, 4)} Gbps`,
         ]);
     const head = [words.flow, words.lost, words.had, words.could];
-    return h("details", null, h("summary", null, words.victims(cause.victims.length)), plain_table(head, rows));
+    return h("details", h("summary", words.victims(cause.victims.length)), plain_table(head, rows));
 }
 
 // Names one end of a queue pair.
@@ -116,7 +114,7 @@ function pairs_table(cause: Cause): HTMLElement | null {
             count(one.retransmitted_packets),
         ]);
     const head = [words.sender, words.receiver, words.flows, words.data, words.again];
-    return h("details", null, h("summary", null, words.pairs(pairs.length)), plain_table(head, rows));
+    return h("details", h("summary", words.pairs(pairs.length)), plain_table(head, rows));
 }
 
 function cause_card(scope: Scope, run: Run, cause: Cause, place: number): HTMLElement {
@@ -126,8 +124,7 @@ function cause_card(scope: Scope, run: Run, cause: Cause, place: number): HTMLEl
     const trees = cause.pauses.map((tree) =>
         h(
             "details",
-            null,
-            h("summary", null, words.tree(tree.root, tree.ports, nanoseconds(tree.paused_ps / 1000))),
+            h("summary", words.tree(tree.root, tree.ports, nanoseconds(tree.paused_ps / 1000))),
             branches(tree.stops),
         ),
     );
@@ -136,19 +133,17 @@ function cause_card(scope: Scope, run: Run, cause: Cause, place: number): HTMLEl
         title,
         null,
         h(
-            "div",
-            { class: "stack" },
-            h("p", null, told(cause.sentence)),
+            "div.stack",
+            h("p", told(cause.sentence)),
             h(
                 "ul",
-                null,
-                cause.evidence.map((text) => h("li", null, told(text))),
+                cause.evidence.map((text) => h("li", told(text))),
             ),
             pairs_table(cause),
             ...trees,
             victims_table(cause),
-            remedies.length > 0 ? h("p", null, words.remedies) : null,
-            remedies.length > 0 ? h("ul", { class: "remedies" }, remedies) : null,
+            remedies.length > 0 ? h("p", words.remedies) : null,
+            remedies.length > 0 ? h("ul.remedies", remedies) : null,
         ),
     );
 }

@@ -16,7 +16,7 @@ export function figures_tab(scope: Scope, run: Run): Child {
             return empty(words.no_figures, words.no_figures_text);
         }
         return kinds.map((kind) => {
-            const place = h("div", { class: "figures" }, loading());
+            const place = h("div.figures", loading());
             api.post<FigureAnswer>("figure", { runs: [run.id], kind }, signal).then(
                 (answer) => {
                     fill(place);
@@ -29,7 +29,7 @@ export function figures_tab(scope: Scope, run: Run): Child {
                         .map((text) => told(text!))
                         .join("; ");
                     if (said) {
-                        place.append(h("p", { class: "muted small" }, said));
+                        place.append(h("p.muted.small", said));
                     }
                 },
                 (error: unknown) => {
@@ -38,7 +38,7 @@ export function figures_tab(scope: Scope, run: Run): Child {
                         fill(
                             place,
                             error instanceof ApiError && error.status >= 400 && error.status < 500
-                                ? h("p", { class: "muted" }, told(error.message))
+                                ? h("p.muted", told(error.message))
                                 : problem(error),
                         );
                     }
@@ -47,13 +47,11 @@ export function figures_tab(scope: Scope, run: Run): Child {
             return card(
                 words.figure_kinds[kind as keyof typeof words.figure_kinds] ?? kind,
                 h(
-                    "div",
-                    { class: "row tight" },
+                    "div.row.tight",
                     ["svg", "png", "gnuplot"].map((format) =>
                         h(
-                            "a",
+                            "a.button.small.quiet",
                             {
-                                class: "button small quiet",
                                 href: api_url("figure", { body: JSON.stringify({ runs: [run.id], kind, format }) }),
                                 download: `${kind}.${format}`,
                                 on: {
@@ -78,8 +76,7 @@ export function trace_tools(run: Run): Child {
     const words = t().timeline;
     const save = () => save_figure(run, "timeline", "trace", "json");
     return h(
-        "span",
-        { class: "row tight" },
+        "span.row.tight",
         button(words.trace, save, { small: true, icon: "download" }),
         h("a", { href: "https://ui.perfetto.dev", target: "_blank", rel: "noopener noreferrer" }, "ui.perfetto.dev"),
     );

@@ -21,10 +21,7 @@ function cells(row: SizeRow): HTMLElement[] {
         number(row.slowdown?.p50, 3),
         number(row.slowdown?.p99, 3),
     ];
-    return [
-        h("th", { scope: "row", class: "nowrap" }, row.size),
-        ...texts.map((text) => h("td", { class: "right nowrap" }, text)),
-    ];
+    return [h("th.nowrap", { scope: "row" }, row.size), ...texts.map((text) => h("td.right.nowrap", text))];
 }
 
 // Makes the table, or null where there are no flows. Messages within hosts have a row of their own.
@@ -44,6 +41,6 @@ export function flow_table(flows: FlowNumbers, local?: LocalNumbers): HTMLElemen
         ...[words.flows, words.completed, `FCT, ${words.median}`, "FCT, p99"],
         ...[`${words.slowdown}, ${words.median}`, `${words.slowdown}, p99`],
     ];
-    const head = [words.flow_size, ...titles.map((text) => h("th", { class: "right", scope: "col" }, text))];
+    const head = [words.flow_size, ...titles.map((text) => h("th.right", { scope: "col" }, text))];
     return plain_table(head, rows.map(cells));
 }

@@ -8,13 +8,13 @@ import { bar, button, loading, problem } from "../../ui/parts";
 
 // Returns a place that shows the progress of the import and then the content that `make` returns.
 export function when_imported(scope: Scope, run: number, make: (signal: AbortSignal) => Promise<Child>): HTMLElement {
-    const place = h("div", { class: "stack wide" }, loading());
+    const place = h("div.stack.wide", loading());
     const words = t().run;
     const attempt = async () => {
         try {
             const made = await make(scope.signal);
             if (!scope.ended) {
-                fill(place, h("div", { class: "stack wide appear" }, made));
+                fill(place, h("div.stack.wide.appear", made));
             }
         } catch (error) {
             if (scope.ended) {
@@ -31,13 +31,11 @@ export function when_imported(scope: Scope, run: number, make: (signal: AbortSig
                 fill(
                     place,
                     h(
-                        "div",
-                        { class: "empty" },
-                        h("h2", null, words.importing),
-                        h("div", { class: "import-bar" }, bar(share, words.importing)),
+                        "div.empty",
+                        h("h2", words.importing),
+                        h("div.import-bar", bar(share, words.importing)),
                         h(
-                            "p",
-                            { class: "number" },
+                            "p.number",
                             imported.rows_per_s
                                 ? words.import_rate(
                                       count(Number(imported.rows)),

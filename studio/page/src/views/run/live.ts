@@ -33,7 +33,7 @@ function chart(scope: Scope, samples: Live[], title: string, value: Value, text?
             series: [{ name: title, kind: "lines", x: samples.map((sample) => sample.sim_ns), y }],
         });
     };
-    return { element: h("section", { class: "card" }, made.element), draw };
+    return { element: h("section.card", made.element), draw };
 }
 
 // Shows a run that is not over: totals of its network, and its ports, as they change.
@@ -47,8 +47,7 @@ export function live_view(scope: Scope, run: Run): Child {
         chart(scope, samples, words.live.drops, (sample) => sample.drops),
     ];
     const place = h(
-        "div",
-        { class: "columns" },
+        "div.columns",
         charts.map((one) => one.element),
     );
     const waits = empty(words.waits, words.waits_text);
@@ -68,5 +67,5 @@ export function live_view(scope: Scope, run: Run): Child {
     });
     draw();
     const ports = new PortSeries(scope, run);
-    return [waits, place, ports.element, h("p", { class: "muted small" }, words.live_hint)];
+    return [waits, place, ports.element, h("p.muted.small", words.live_hint)];
 }

@@ -12,8 +12,6 @@ interface PortNow {
     port: string;
     queued_bytes: number;
     sent_bytes: number;
-    drops: number;
-    paused: boolean;
 }
 
 interface History {
@@ -34,7 +32,7 @@ export class PortSeries {
     private readonly seen = new Map<string, History>();
     private readonly queues: Plot;
     private readonly rates: Plot;
-    private readonly told = h("span", { class: "muted small" });
+    private readonly told = h("span.muted.small");
 
     constructor(
         private readonly scope: Scope,
@@ -43,17 +41,16 @@ export class PortSeries {
         const words = t().run;
         this.queues = plot(scope, { height: 240, name: "live-queues" });
         this.rates = plot(scope, { height: 240, name: "live-rates" });
-        const title = h("h2", null, words.ports_chosen, " ", this.told);
+        const title = h("h2", words.ports_chosen, " ", this.told);
         this.element = h(
-            "section",
-            { class: "card", hidden: true },
+            "section.card",
+            { hidden: true },
             h(
                 "header",
-                null,
                 title,
                 button(words.choose_ports, () => this.choose(), { small: true }),
             ),
-            h("div", { class: "columns" }, this.queues.element, this.rates.element),
+            h("div.columns", this.queues.element, this.rates.element),
         );
         scope.every(look_ms, () => this.look());
         this.look();
@@ -133,7 +130,7 @@ export class PortSeries {
         const address = `runs/${this.run.id}/live`;
         const { names } = await api.get<{ names: string[] }>(address, { names: true }, this.scope.signal);
         const picked = new Set(this.chosen);
-        const list = h("div", { class: "choices" });
+        const list = h("div.choices");
         const box = input({
             class: "search",
             type: "search",
@@ -143,7 +140,7 @@ export class PortSeries {
         const row = (name: string) => {
             const change = () => (check.checked ? picked.add(name) : picked.delete(name));
             const check = h("input", { type: "checkbox", checked: picked.has(name), on: { change } });
-            return h("label", { class: "check mono" }, check, name);
+            return h("label.check.mono", check, name);
         };
         const show = () => {
             const found = names.filter((name) => picked.has(name) || name.includes(box.value.trim()));

@@ -19,13 +19,8 @@ function app_card(app: AppNumbers, index: number, schema: ResultSchema): HTMLEle
     const fields = { ...fields_of_units(units), ...schema.summary.apps_by_kind?.[app.kind] };
     return card(
         `${words.traffic(index)}: ${app.kind}`,
-        h("span", { class: "muted small" }, done),
-        h(
-            "div",
-            { class: "stack" },
-            numbers(app, fields, "", app_parts),
-            flows ? flow_table(flows, local_flows) : null,
-        ),
+        h("span.muted.small", done),
+        h("div.stack", numbers(app, fields, "", app_parts), flows ? flow_table(flows, local_flows) : null),
     );
 }
 
@@ -35,7 +30,7 @@ export function models_tab(_: Scope, summary: Summary, schema: ResultSchema): Ch
         return empty(words.nothing, words.nothing_text);
     }
     const detailed = summary.nics.filter((nic) => !("cache" in nic));
-    const nics = h("span", { class: "muted small" }, words.nics(detailed.length));
+    const nics = h("span.muted.small", words.nics(detailed.length));
     const inside = numbers_table(detailed.slice(0, nics_max), undefined, "");
     return [
         summary.apps.map((app, index) => app_card(app, index, schema)),

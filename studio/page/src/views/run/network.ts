@@ -21,8 +21,8 @@ const names_max = 500; // that the search proposes
 class NetworkTab {
     private readonly map: TopologyMap;
     private readonly legend = h("div");
-    private readonly info = h("div", { class: "stack", "aria-live": "polite" });
-    private readonly clock = h("output", { class: "number nowrap" });
+    private readonly info = h("div.stack", { "aria-live": "polite" });
+    private readonly clock = h("output.number.nowrap");
     private readonly slider: HTMLInputElement;
     private readonly play: HTMLButtonElement;
     private readonly only: HTMLButtonElement;
@@ -97,16 +97,15 @@ class NetworkTab {
         const metrics = select(Object.entries(words.metrics), this.metric, choose, { "aria-label": words.color_by });
         const names = this.map.names(names_max).map((name) => h("option", { value: name }));
         const head = h(
-            "div",
-            { class: "row" },
-            h("div", { class: "narrow" }, metrics),
+            "div.row",
+            h("div.narrow", metrics),
             finder,
             h("datalist", { id: "node-names" }, names),
-            h("div", { class: "grow" }),
+            h("div.grow"),
             this.legend,
         );
-        const time = h("div", { class: "slider-row" }, this.play, this.slider, this.clock, this.only);
-        return [head, h("section", { class: "card flush" }, this.map.element, time), this.info];
+        const time = h("div.slider-row", this.play, this.slider, this.clock, this.only);
+        return [head, h("section.card.flush", this.map.element, time), this.info];
     }
 
     private reload(): void {
@@ -156,7 +155,7 @@ class NetworkTab {
         fill(
             this.legend,
             heat_legend(words.metrics[metric] ?? metric, text(0), text(most)),
-            note ? h("p", { class: "muted small" }, note) : null,
+            note ? h("p.muted.small", note) : null,
         );
     }
 
@@ -196,11 +195,11 @@ class NetworkTab {
             const href = `${link("query")}?runs=${this.run.id}&table=events&where=${where}`;
             const is_port = !port.includes("("); // and not the links between two folds
             return [
-                is_port ? h("a", { class: "mono", href, title: t().run.events_of(port) }, port) : port,
-                h("td", { class: "right nowrap" }, this.text(this.value(port))),
+                is_port ? h("a.mono", { href, title: t().run.events_of(port) }, port) : port,
+                h("td.right.nowrap", this.text(this.value(port))),
             ];
         });
-        fill(this.info, h("h3", null, title), plain_table(null, rows));
+        fill(this.info, h("h3", title), plain_table(null, rows));
     }
 }
 

@@ -36,13 +36,13 @@ export function readable(name: string): string {
 
 function distribution_table(rows: [string, Distribution, string | undefined][]): HTMLElement {
     const words = t().report;
-    const right = (text: string) => h("th", { class: "right", scope: "col" }, text);
+    const right = (text: string) => h("th.right", { scope: "col" }, text);
     const columns = [words.samples, words.mean, words.median, "p90", "p99", "p99.9", words.most];
     const cells = ([name, values, unit]: [string, Distribution, string | undefined]) => [
         h("th", { scope: "row" }, readable(name)),
-        h("td", { class: "right" }, values.count === undefined ? "" : count(values.count)),
+        h("td.right", values.count === undefined ? "" : count(values.count)),
         ...[values.mean, values.p50, values.p90, values.p99, values.p999, values.max].map((value) =>
-            h("td", { class: "right nowrap" }, value === undefined ? "" : unit_text(value, unit)),
+            h("td.right.nowrap", value === undefined ? "" : unit_text(value, unit)),
         ),
     ];
     return plain_table([words.of, ...columns.map(right)], rows.map(cells));
@@ -99,20 +99,16 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
             }
         } else if (is_list_of_objects(value)) {
             const table = numbers_table(value, fields, `${prefix}${name}[].`);
-            inner.push(h("details", null, h("summary", { title: help }, `${readable(name)} (${value.length})`), table));
+            inner.push(h("details", h("summary", { title: help }, `${readable(name)} (${value.length})`), table));
         } else if (typeof value === "object" && !Array.isArray(value)) {
             inner.push(object_details(name, value as Numbers, fields, prefix));
         } else {
             const text = plain_text(name, value, unit);
-            const meaning = help ? h("dd", { class: "muted small" }, help) : null;
-            pairs.push(h("div", null, h("dt", null, readable(name)), h("dd", { class: "number" }, text), meaning));
+            const meaning = help ? h("dd.muted.small", help) : null;
+            pairs.push(h("div", h("dt", readable(name)), h("dd.number", text), meaning));
         }
     }
-    return [
-        spread.length > 0 && distribution_table(spread),
-        pairs.length > 0 && h("dl", { class: "pairs many" }, pairs),
-        inner,
-    ];
+    return [spread.length > 0 && distribution_table(spread), pairs.length > 0 && h("dl.pairs.many", pairs), inner];
 }
 
 // Returns the units that a result itself gives by dotted paths, as a schema.

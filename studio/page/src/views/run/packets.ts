@@ -158,26 +158,26 @@ function stops_of(rows: Cell[][]): { stops: Stop[]; drops: Drop[] } {
 function legend(): HTMLElement {
     const words = t().packets;
     const sign = (name: string, style: Record<string, string>, text: string) =>
-        h("span", { class: "key small" }, h("i", { class: `frame-key ${name}`, style }), text);
+        h("span.key.small", h("i", { class: `frame-key ${name}`, style }), text);
     return h(
-        "div",
-        { class: "row tight", role: "group", "aria-label": words.legend },
+        "div.row.tight",
+        { role: "group", "aria-label": words.legend },
         Object.entries(kind_colors).map(([kind, color]) =>
             sign(kind, { background: `var(--${color})` }, words.kinds[kind] ?? kind),
         ),
         sign("marked", { border: "2px solid var(--plot-2)" }, words.marked),
         sign("again", { border: "2px solid var(--ink)" }, words.again),
-        h("span", { class: "key small" }, h("b", { class: "drop-key", "aria-hidden": "true" }, "×"), words.drop),
-        h("span", { class: "key small" }, h("i", { class: "stop-key" }), words.stopped),
+        h("span.key.small", h("b.drop-key", { "aria-hidden": "true" }, "×"), words.drop),
+        h("span.key.small", h("i.stop-key"), words.stopped),
     );
 }
 
 class PacketsTab {
     private readonly map: TopologyMap;
-    private readonly clock = h("output", { class: "number nowrap" });
-    private readonly told = h("p", { class: "muted small" });
+    private readonly clock = h("output.number.nowrap");
+    private readonly told = h("p.muted.small");
     private readonly notes = h("div");
-    private readonly info = h("div", { class: "stack" });
+    private readonly info = h("div.stack");
     private readonly slider: HTMLInputElement;
     private readonly play: HTMLButtonElement;
     private readonly speed: HTMLSelectElement;
@@ -239,11 +239,11 @@ class PacketsTab {
         const small = { small: true };
         const back = button("‹", () => this.step(-1), { ...small, label: words.step_back, title: words.step_back });
         const on = button("›", () => this.step(1), { ...small, label: words.step, title: words.step });
-        const time = h("div", { class: "slider-row" }, this.play, back, on, this.slider, this.clock);
+        const time = h("div.slider-row", this.play, back, on, this.slider, this.clock);
         return [
-            h("div", { class: "row" }, h("div", { class: "narrow" }, this.speed), legend()),
+            h("div.row", h("div.narrow", this.speed), legend()),
             this.notes,
-            h("section", { class: "card flush" }, this.map.element, time),
+            h("section.card.flush", this.map.element, time),
             this.told,
             this.info,
         ];
@@ -372,7 +372,7 @@ class PacketsTab {
                 String(one.psn ?? ""),
                 bytes(one.bytes),
             ]);
-        fill(this.info, h("h3", null, `${title}: ${words.on_links(count(here.length))}`), plain_table(head, rows));
+        fill(this.info, h("h3", `${title}: ${words.on_links(count(here.length))}`), plain_table(head, rows));
     }
 
     private begin(): void {

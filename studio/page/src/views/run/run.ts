@@ -32,7 +32,7 @@ import { timeline_tab } from "./timeline";
 class RunView {
     private readonly header = h("div");
     private readonly status = h("div", { "aria-live": "polite" });
-    private readonly body = h("div", { class: "stack wide" });
+    private readonly body = h("div.stack.wide");
     private inner: Scope;
     private chosen: string;
     private drawn_for = ""; // the state that the body shows
@@ -142,11 +142,11 @@ class RunView {
 
     private draw_header(): void {
         const { run } = this;
-        const settings = settings_of(run).map((one) => [" · ", h("code", null, one)]);
+        const settings = settings_of(run).map((one) => [" · ", h("code", one)]);
         const shared = run.shared ? ` · ${t().common.shared}` : "";
         const about = [settings, ` · ${run.owner.name} · ${moment(run.created_ms)}`, shared];
-        const notes = run.notes ? h("p", { class: "notes" }, run.notes) : null;
-        fill(this.header, view_head(plain_name(run), h("span", null, state_badge(run), about, notes), ...this.tools()));
+        const notes = run.notes ? h("p.notes", run.notes) : null;
+        fill(this.header, view_head(plain_name(run), h("span", state_badge(run), about, notes), ...this.tools()));
     }
 
     private progress_text(): string {
@@ -169,12 +169,12 @@ class RunView {
         const { run, status } = this;
         if (run.state === "running" && !run.study) {
             const share = run.progress ?? 0;
-            const percent = h("strong", { class: "number" }, `${(share * 100).toFixed(1)} %`);
-            const text = h("span", { class: "muted number" }, this.progress_text());
-            const line = h("div", { class: "row" }, percent, text);
-            fill(status, h("section", { class: "card running-card" }, line, bar(share, t().runs.progress)));
+            const percent = h("strong.number", `${(share * 100).toFixed(1)} %`);
+            const text = h("span.muted.number", this.progress_text());
+            const line = h("div.row", percent, text);
+            fill(status, h("section.card.running-card", line, bar(share, t().runs.progress)));
         } else if (run.state === "failed" || run.state === "cancelled") {
-            const state = h("strong", null, t().runs.states[run.state]);
+            const state = h("strong", t().runs.states[run.state]);
             fill(
                 status,
                 note(run.state === "failed" ? "bad" : "warn", state, run.message ? `: ${told(run.message)}` : ""),

@@ -62,13 +62,12 @@ export function series_tab(scope: Scope, run: Run): Child {
                           async () => {
                               const boxes = metric.of.slice(0, 400).map((name) => {
                                   const box = h("input", { type: "checkbox", checked: shown.has(name), value: name });
-                                  return [box, h("label", { class: "check mono" }, box, name)] as const;
+                                  return [box, h("label.check.mono", box, name)] as const;
                               });
                               await sheet(
                                   words.which_curves,
                                   h(
-                                      "div",
-                                      { class: "choices" },
+                                      "div.choices",
                                       boxes.map(([, label]) => label),
                                   ),
                                   {
@@ -89,9 +88,9 @@ export function series_tab(scope: Scope, run: Run): Child {
                           { small: true },
                       )
                     : null;
-            return card(h("span", { class: "mono" }, `${metric.kind} ${metric.metric}`), choose, chart.element);
+            return card(h("span.mono", `${metric.kind} ${metric.metric}`), choose, chart.element);
         });
-        return [h("p", { class: "muted small" }, words.drag_hint), h("div", { class: "stack" }, panels)];
+        return [h("p.muted.small", words.drag_hint), h("div.stack", panels)];
     });
 }
 

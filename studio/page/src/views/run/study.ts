@@ -43,21 +43,19 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
     return [
         view_head(
             question_of(item),
-            h("span", null, h("a", { href: link("simulate") }, t().shelf.title), " · ", h("code", null, short)),
+            h("span", h("a", { href: link("simulate") }, t().shelf.title), " · ", h("code", short)),
         ),
         card(
             words.run_it,
             null,
             h(
-                "div",
-                { class: "stack" },
-                h("p", { class: "muted" }, words.lead),
+                "div.stack",
+                h("p.muted", words.lead),
                 session.may_run ? form.element : null,
                 session.may_run
                     ? h(
-                          "div",
-                          { class: "row end" },
-                          h("div", { class: "narrow" }, field(t().editor.run_name, run_name)),
+                          "div.row.end",
+                          h("div.narrow", field(t().editor.run_name, run_name)),
                           checkbox(words.quick, quick, (on) => {
                               quick = on;
                               form.show_defaults(on);
@@ -65,21 +63,21 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
                           checkbox(t().common.share_with_all, shared, (on) => {
                               shared = on;
                           }),
-                          h("span", { class: "grow" }),
+                          h("span.grow"),
                           button(words.run, order, { kind: "main-action" }),
                       )
                     : note("warn", t().editor.viewer),
             ),
         ),
-        h("p", { class: "muted small" }, words.same_as, " ", h("code", null, command)),
-        h("pre", { class: "code-block tall", tabindex: 0, "aria-label": short }, item.script ?? item.yaml ?? ""),
+        h("p.muted.small", words.same_as, " ", h("code", command)),
+        h("pre.code-block.tall", { tabindex: 0, "aria-label": short }, item.script ?? item.yaml ?? ""),
     ];
 }
 
 // Shows the output of the script while it runs.
 export function study_live(scope: Scope, run: Run): Child {
     const words = t().study;
-    const text = h("pre", { class: "code-block tall", tabindex: 0, "aria-label": t().run.log, "aria-live": "off" });
+    const text = h("pre.code-block.tall", { tabindex: 0, "aria-label": t().run.log, "aria-live": "off" });
     const waits = empty(t().run.waits, t().run.waits_text);
     const load = async () => {
         const said = await (
@@ -98,7 +96,7 @@ export function study_live(scope: Scope, run: Run): Child {
     const look = () => void load().catch(() => undefined);
     scope.every(1500, look);
     look();
-    return [waits, text, h("p", { class: "muted small" }, words.live_hint)];
+    return [waits, text, h("p.muted.small", words.live_hint)];
 }
 
 function csv_rows(text: string): string[][] {
@@ -116,7 +114,7 @@ async function table_of(scope: Scope, run: Run, path: string): Promise<Child> {
     const text = await text_of(run, path, scope.signal);
     const name = path.replace(/^result\//, "");
     if (!path.endsWith(".csv")) {
-        return card(name, null, h("pre", { class: "code-block", tabindex: 0, "aria-label": name }, text));
+        return card(name, null, h("pre.code-block", { tabindex: 0, "aria-label": name }, text));
     }
     const [head = [], ...rows] = csv_rows(text);
     const is_number = (cell: string) => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(cell);
@@ -130,9 +128,8 @@ async function table_of(scope: Scope, run: Run, path: string): Promise<Child> {
         return { name: String(index), title: column_title(title), help: title, right: numeric, cell: text_at, value };
     });
     return h(
-        "section",
-        { class: "card flush" },
-        h("header", null, h("h2", null, name)),
+        "section.card.flush",
+        h("header", h("h2", name)),
         grid(scope, { label: name, height: "50vh", columns, rows }).element,
     );
 }
@@ -154,7 +151,7 @@ async function figure_of(scope: Scope, run: Run, path: string, files: string[]):
     if (!made) {
         return script;
     }
-    return [card(words.figure_of(short), null, made), h("details", null, h("summary", null, words.as_drawn), script)];
+    return [card(words.figure_of(short), null, made), h("details", h("summary", words.as_drawn), script)];
 }
 
 async function drawn_by_script(scope: Scope, run: Run, path: string, name: string): Promise<Child> {
@@ -166,8 +163,8 @@ async function drawn_by_script(scope: Scope, run: Run, path: string, name: strin
     scope.on_end(() => URL.revokeObjectURL(address));
     return card(
         name,
-        h("a", { class: "button small quiet", href: address, download: path.split("/").pop() }, "SVG"),
-        h("div", { class: "scroll-x", tabindex: 0 }, h("img", { class: "study-figure", src: address, alt: name })),
+        h("a.button.small.quiet", { href: address, download: path.split("/").pop() }, "SVG"),
+        h("div.scroll-x", { tabindex: 0 }, h("img.study-figure", { src: address, alt: name })),
     );
 }
 
@@ -204,9 +201,8 @@ export function study_tab(scope: Scope, run: Run): Child {
         );
         const count = made.total - 1;
         const links = h(
-            "div",
-            { class: "row" },
-            h("span", null, words.made(count)),
+            "div.row",
+            h("span", words.made(count)),
             count > 0
                 ? [
                       link_button(words.see_runs, `${link("runs")}?group=${run.group}`, { icon: "runs" }),
@@ -220,7 +216,7 @@ export function study_tab(scope: Scope, run: Run): Child {
         if (figures.length + tables.length === 0) {
             return [links, empty(words.nothing, words.nothing_text)];
         }
-        const place = h("div", { class: "stack wide" });
+        const place = h("div.stack.wide");
         fill(place, links, figures, tables);
         return place;
     });

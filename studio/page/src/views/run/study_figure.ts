@@ -98,9 +98,8 @@ function heats_of(scope: Scope, figure: StudyFigure, head: string[], rows: strin
         const own = rows.filter((row) => row[0] === curve);
         const [x, y] = [unique(own.map((row) => row[x_at]!)), unique(own.map((row) => row[y_at]!))];
         return h(
-            "figure",
-            { class: "figure" },
-            h("figcaption", null, h("strong", null, curve)),
+            "figure.figure",
+            h("figcaption", h("strong", curve)),
             heat_map(scope, `${name}-${curve}`, {
                 x_label: column_title(head[x_at]!),
                 y_label: column_title(head[y_at]!),
@@ -125,5 +124,5 @@ export function study_figure(scope: Scope, figure: StudyFigure, rows: string[][]
     if (!draw || values.length === 0 || figure.columns.some((column) => !head.includes(column))) {
         return null;
     }
-    return h("div", { class: "figures" }, draw(scope, figure, head, values, name));
+    return h("div.figures", draw(scope, figure, head, values, name));
 }

@@ -16,15 +16,14 @@ export interface StudyForm {
 function attribute_lines(): { element: HTMLElement; set: () => string[] } {
     const words = t().study;
     const lines: { path: HTMLInputElement; value: HTMLInputElement }[] = [];
-    const place = h("div", { class: "stack" });
+    const place = h("div.stack");
     const names = h("datalist", { id: "study-paths" });
     const draw = () =>
         fill(
             place,
             lines.map((line) =>
                 h(
-                    "div",
-                    { class: "grid-line" },
+                    "div.grid-line",
                     line.path,
                     line.value,
                     button(
@@ -58,13 +57,7 @@ function attribute_lines(): { element: HTMLElement; set: () => string[] } {
         );
     };
     return {
-        element: h(
-            "div",
-            { class: "stack" },
-            names,
-            place,
-            h("div", null, button(words.add, add, { small: true, icon: "plus" })),
-        ),
+        element: h("div.stack", names, place, h("div", button(words.add, add, { small: true, icon: "plus" }))),
         set: () =>
             lines
                 .map(({ path, value }) => [path.value.trim(), value.value.trim()])
@@ -78,15 +71,13 @@ export function study_form(known: StudyParameter[]): StudyForm {
     const fields = known.map((one) => ({ one, box: input({ class: "mono", spellcheck: "false" }) }));
     const attributes = attribute_lines();
     const element = h(
-        "div",
-        { class: "stack" },
-        fields.length > 0 ? h("p", { class: "muted small" }, words.parameters_hint) : null,
+        "div.stack",
+        fields.length > 0 ? h("p.muted.small", words.parameters_hint) : null,
         h(
-            "div",
-            { class: "study-fields" },
+            "div.study-fields",
             fields.map(({ one, box }) => field(t().names.parameters[one.name] ?? one.name, box)),
         ),
-        h("div", { class: "label-text" }, words.attributes),
+        h("div.label-text", words.attributes),
         attributes.element,
     );
     return {

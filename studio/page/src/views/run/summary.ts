@@ -42,8 +42,7 @@ function facts(summary: Summary): HTMLElement {
     const left_out = flows.left_out ?? 0;
     const done = `${count(flows.completed)} / ${count(flows.count)}`;
     return h(
-        "div",
-        { class: "facts" },
+        "div.facts",
         fact(words.simulated, ps(summary.sim_time_ps)),
         flows.count > 0 ? fact(words.flows_done, done, flows.failed > 0 ? "bad" : "") : null,
         left_out > 0 ? fact(words.flows_left_out, count(left_out), "warn") : null,
@@ -62,7 +61,7 @@ function page_cards(summary: Summary, schema: ResultSchema): HTMLElement[] {
         .filter(({ page }) => page.of === "apps")
         .flatMap(({ page, subjects }) =>
             subjects.map((subject) =>
-                card(subject.title || told(page.title), null, h("div", { class: "facts" }, page_facts(page, subject))),
+                card(subject.title || told(page.title), null, h("div.facts", page_facts(page, subject))),
             ),
         );
 }
@@ -73,11 +72,11 @@ function flows_card({ flows, local_flows }: Summary): HTMLElement | null {
 }
 
 function right_titles(titles: string[]): HTMLElement[] {
-    return titles.map((text) => h("th", { class: "right", scope: "col" }, text));
+    return titles.map((text) => h("th.right", { scope: "col" }, text));
 }
 
 function row_of(name: string, values: string[]): HTMLElement[] {
-    return [h("td", { class: "mono" }, name), ...values.map((text) => h("td", { class: "right nowrap" }, text))];
+    return [h("td.mono", name), ...values.map((text) => h("td.right.nowrap", text))];
 }
 
 function hottest_card({ hottest_ports }: Summary): HTMLElement | null {
@@ -110,8 +109,8 @@ function roots_card({ pfc }: Summary, run: Run): HTMLElement | null {
 
 function counters_card(summary: Summary, fields: Record<string, FieldSchema> | undefined): HTMLElement {
     const all = numbers(summary as unknown as Record<string, unknown>, fields, "", own_place);
-    const lead = h("p", { class: "muted small" }, t().run.counters_text);
-    return card(t().run.counters, null, h("div", { class: "stack" }, lead, all));
+    const lead = h("p.muted.small", t().run.counters_text);
+    return card(t().run.counters, null, h("div.stack", lead, all));
 }
 
 // Reads the summary, which needs no import: it is a file of the result folder, there as soon as the run has ended.
@@ -137,7 +136,7 @@ export function summary_tab(scope: Scope, run: Run): Child {
         const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);
         const { version, digest, seed, wall_s } = summary;
         const wrong = imbalance(summary);
-        const story = h("p", { class: "story" }, (summary.story ?? []).map(told).join(words.between_sentences));
+        const story = h("p.story", (summary.story ?? []).map(told).join(words.between_sentences));
         return [
             card(
                 words.what_happened,
@@ -150,9 +149,9 @@ export function summary_tab(scope: Scope, run: Run): Child {
             facts(summary),
             page_cards(summary, schema),
             flows_card(summary),
-            h("div", { class: "columns" }, hottest_card(summary), roots_card(summary, run)),
+            h("div.columns", hottest_card(summary), roots_card(summary, run)),
             counters_card(summary, schema.summary.properties),
-            h("p", { class: "muted small" }, words.made_by(version, digest, String(seed), seconds(wall_s))),
+            h("p.muted.small", words.made_by(version, digest, String(seed), seconds(wall_s))),
         ];
     });
 }

@@ -21,7 +21,7 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
             return empty(words.no_rows(table), known ? told(known.help) : words.no_rows_text);
         }
         const timed = known.columns.some((column) => column.name === "time_ns" || column.name === "start_ns");
-        const heading = h("h2", null, words.rows(count(known.rows)));
+        const heading = h("h2", words.rows(count(known.rows)));
         const list = data_grid(scope, {
             label: table,
             columns: known.columns,
@@ -34,21 +34,18 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
         });
         on_range(scope, () => timed && list.reload());
         return h(
-            "section",
-            { class: "card flush" },
+            "section.card.flush",
             h(
                 "header",
-                null,
                 heading,
-                h("span", { class: "grow muted small clip", title: told(known.help) }, told(known.help)),
+                h("span.grow.muted.small.clip", { title: told(known.help) }, told(known.help)),
                 link_button(words.ask, `${link("query")}?runs=${run.id}&table=${table}`, {
                     small: true,
                     icon: "query",
                 }),
                 h(
-                    "a",
+                    "a.button.small",
                     {
-                        class: "button small",
                         href: api_url("query", { body: JSON.stringify({ runs: [run.id], table, format: "csv" }) }),
                         download: `${run.name}-${table}.csv`,
                     },
@@ -91,8 +88,8 @@ function host_table({ columns, rows }: Rows): HTMLElement {
     const cells = (row: Cell[]) =>
         row.map((cell, index) =>
             index === 0
-                ? h("td", { class: "mono" }, String(cell))
-                : h("td", { class: "right nowrap" }, with_unit(cell, units.get(columns[index]!.name))),
+                ? h("td.mono", String(cell))
+                : h("td.right.nowrap", with_unit(cell, units.get(columns[index]!.name))),
         );
     return plain_table(head, rows.slice(0, 1000).map(cells));
 }
@@ -105,12 +102,12 @@ export function hosts_tab(scope: Scope, run: Run): Child {
         const body = { runs: [run.id], steps: host_steps() };
         const { steps } = await api.post<{ steps: StepAnswer[] }>("analysis", body, signal);
         const last = steps[steps.length - 1]!;
-        const head = h("header", null, h("h2", null, words.hosts_lead));
+        const head = h("header", h("h2", words.hosts_lead));
         fill(
             place,
             last.rows.length === 0
                 ? empty(words.no_rows("flows"), words.no_rows_text)
-                : h("section", { class: "card flush" }, head, host_table(last)),
+                : h("section.card.flush", head, host_table(last)),
         );
         return place;
     };
@@ -130,15 +127,15 @@ export function files_tab(scope: Scope, run: Run): Child {
                 const name = path.split("/").pop() ?? "";
                 const href = `api/v1/${address}/${path.split("/").map(encodeURIComponent).join("/")}`;
                 return [
-                    h("a", { class: "mono", href, download: name }, path),
-                    h("td", { class: "right nowrap" }, bytes(size_bytes)),
-                    h("td", { class: "muted small" }, words.file_help[name] ?? ""),
+                    h("a.mono", { href, download: name }, path),
+                    h("td.right.nowrap", bytes(size_bytes)),
+                    h("td.muted.small", words.file_help[name] ?? ""),
                 ];
             });
-        const none = h("p", { class: "muted" }, words.no_files);
+        const none = h("p.muted", words.no_files);
         return [
             card(words.files, null, rows.length === 0 ? none : plain_table(null, rows)),
-            h("p", { class: "muted small" }, words.files_text(run.id)),
+            h("p.muted.small", words.files_text(run.id)),
         ];
     });
 }
@@ -148,7 +145,7 @@ export function log_tab(scope: Scope, run: Run): Child {
         const response = await call("GET", `runs/${run.id}/log`, { signal });
         const body = await response.text();
         return body
-            ? h("pre", { class: "code-block tall", tabindex: 0, "aria-label": t().run.log }, body)
+            ? h("pre.code-block.tall", { tabindex: 0, "aria-label": t().run.log }, body)
             : empty(t().run.no_log, "");
     });
 }

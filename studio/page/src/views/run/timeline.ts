@@ -122,8 +122,8 @@ function event_rows(rows: Cell[][], end_ns: number): Row[] {
 }
 
 class TimelineTab {
-    private readonly told = h("div", { class: "stack" });
-    private readonly info = h("div", { class: "stack", "aria-live": "polite" });
+    private readonly told = h("div.stack");
+    private readonly info = h("div.stack", { "aria-live": "polite" });
     private readonly chart;
     private flows: Flow[] = [];
     private events: Row[] = [];
@@ -157,7 +157,7 @@ class TimelineTab {
             { "aria-label": words.by },
         );
         return [
-            h("div", { class: "row" }, h("div", { class: "narrow" }, by), this.legend(), trace_tools(this.run)),
+            h("div.row", h("div.narrow", by), this.legend(), trace_tools(this.run)),
             this.told,
             card(null, null, this.chart.element),
             this.info,
@@ -167,10 +167,10 @@ class TimelineTab {
     private legend(): HTMLElement {
         const words = t().timeline;
         return h(
-            "div",
-            { class: "row tight", role: "group", "aria-label": t().packets.legend },
+            "div.row.tight",
+            { role: "group", "aria-label": t().packets.legend },
             Object.entries(words.kinds).map(([kind, text]) =>
-                h("span", { class: "key small" }, h("i", { class: `slice-key ${kind}` }), text),
+                h("span.key.small", h("i", { class: `slice-key ${kind}` }), text),
             ),
         );
     }
@@ -272,14 +272,13 @@ class TimelineTab {
         const time = [nanoseconds(slice.from, 6), nanoseconds(slice.to, 6)].join(" – ");
         fill(
             this.info,
-            h("h3", null, slice.text[0]),
+            h("h3", slice.text[0]),
             plain_table(null, [
                 [words.time, time],
                 [words.about, slice.text.slice(1).join("; ")],
             ]),
             h(
-                "div",
-                { class: "row tight" },
+                "div.row.tight",
                 button(words.only_this, () => choose_range([slice.from, slice.to]), { small: true }),
                 link_button(flow ? words.to_flow : t().run.events_of(port ?? ""), query, { small: true }),
             ),

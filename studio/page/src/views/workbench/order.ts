@@ -51,15 +51,14 @@ function limits_exceeded(total: number, estimate: Partial<Estimate>, limits: Par
 function estimate_list(total: number, estimate: Estimate, limits: Partial<Limits>): HTMLElement {
     const words = t().editor;
     const part = (name: string, value: string, limit: string | null = null) => [
-        h("dt", null, name),
-        h("dd", { class: "number" }, value, limit ? h("span", { class: "muted" }, ` / ${limit}`) : null),
+        h("dt", name),
+        h("dd.number", value, limit ? h("span.muted", ` / ${limit}`) : null),
     ];
     const times = total > 1 ? ` × ${total}` : "";
     const until = estimate.until_ns ? nanoseconds(estimate.until_ns) : "";
     const { transfers, packet_hops, cpu_s, cpu_s_min, cpu_s_max, memory_bytes, result_bytes } = estimate;
     return h(
-        "dl",
-        { class: "pairs" },
+        "dl.pairs",
         transfers ? part(words.traffic, words.transfers(count(transfers), until)) : null,
         packet_hops ? part(words.work, words.hops(count(packet_hops))) : null,
         typeof cpu_s === "number"
@@ -92,8 +91,8 @@ export class Order {
         this.record = on;
     });
     private checked: CheckAnswer | null = null;
-    private readonly plan = h("div", { class: "stack" });
-    private readonly grid_place = h("div", { class: "stack" });
+    private readonly plan = h("div.stack");
+    private readonly grid_place = h("div.stack");
     private readonly path_list = h("datalist", { id: "grid-paths" });
     private readonly run_button: HTMLButtonElement;
 
@@ -148,23 +147,15 @@ export class Order {
             this.shared = on;
         };
         return h(
-            "div",
-            { class: "stack" },
+            "div.stack",
             h(
-                "div",
-                { class: "row top" },
-                h("div", { class: "grow" }, field(words.run_name, this.name)),
-                h("div", { class: "grow" }, field(words.seeds, this.seeds, words.seeds_hint)),
+                "div.row.top",
+                h("div.grow", field(words.run_name, this.name)),
+                h("div.grow", field(words.seeds, this.seeds, words.seeds_hint)),
             ),
-            h("div", null, h("div", { class: "label-text" }, words.grid), this.path_list, this.grid_place),
+            h("div", h("div.label-text", words.grid), this.path_list, this.grid_place),
             this.plan,
-            h(
-                "div",
-                { class: "row" },
-                this.run_button,
-                checkbox(t().common.share_with_all, false, share),
-                this.record_box,
-            ),
+            h("div.row", this.run_button, checkbox(t().common.share_with_all, false, share), this.record_box),
             session.may_run ? null : note("warn", words.viewer),
         );
     }
@@ -221,10 +212,9 @@ export class Order {
             this.grid_place,
             this.rows.map((row) => this.grid_line(row)),
             h(
-                "div",
-                { class: "row" },
+                "div.row",
                 button(words.add_grid, add, { small: true, icon: "plus" }),
-                this.rows.length > 0 ? h("span", { class: "muted small" }, words.grid_hint) : null,
+                this.rows.length > 0 ? h("span.muted.small", words.grid_hint) : null,
             ),
         );
     }
@@ -260,12 +250,6 @@ export class Order {
             on: { input: change_values },
         });
         const label = words.remove_setting(row.path || words.grid_path);
-        return h(
-            "div",
-            { class: "grid-line" },
-            path,
-            values,
-            button("", remove, { kind: "quiet", icon: "close", label }),
-        );
+        return h("div.grid-line", path, values, button("", remove, { kind: "quiet", icon: "close", label }));
     }
 }

@@ -35,7 +35,7 @@ export function show_verdict(
 ): void {
     const words = t().editor;
     if (!checked) {
-        fill(place, h("span", { class: "muted" }, words.checking));
+        fill(place, h("span.muted", words.checking));
         return;
     }
     const row = (fault: Fault) =>
@@ -46,16 +46,15 @@ export function show_verdict(
                 class: `fault-line ${fault.warning ? "warning" : ""}`,
                 on: { click: () => go_to(fault.line || 1, fault.column) },
             },
-            fault.line > 0 ? h("span", { class: "number fault-place" }, words.line(fault.line)) : null,
+            fault.line > 0 ? h("span.number.fault-place", words.line(fault.line)) : null,
             fault.text,
         );
     fill(
         place,
         checked.errors.length === 0
-            ? h("div", { class: "verdict-ok" }, "✓ ", words.sound)
+            ? h("div.verdict-ok", "✓ ", words.sound)
             : h(
-                  "div",
-                  { class: "verdict-bad" },
+                  "div.verdict-bad",
                   checked.all ? words.faults(checked.errors.length) : words.faults_at_least(checked.errors.length),
               ),
         faults_of(checked).map(row),

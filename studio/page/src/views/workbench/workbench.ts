@@ -43,9 +43,9 @@ class Workbench {
     private readonly order: Order;
     private readonly check: () => void;
     private readonly map: TopologyMap;
-    private readonly map_note = h("p", { class: "muted small", "aria-live": "polite" });
-    private readonly verdict = h("div", { class: "verdict", "aria-live": "polite" });
-    private readonly form_place = h("div", { class: "form-place", tabindex: 0, "aria-label": t().editor.form });
+    private readonly map_note = h("p.muted.small", { "aria-live": "polite" });
+    private readonly verdict = h("div.verdict", { "aria-live": "polite" });
+    private readonly form_place = h("div.form-place", { tabindex: 0, "aria-label": t().editor.form });
     private readonly title: HTMLElement;
     private readonly tabs: Record<Mode, HTMLButtonElement>;
 
@@ -64,7 +64,7 @@ class Workbench {
         this.check = debounce(scope, 350, (signal) => this.ask_checker(signal));
         const ask = (folds: Folds) => api.post<Topology>("topology", { ...this.sent(), ...folds }, scope.signal);
         this.map = new TopologyMap(scope, { height: "300px", ask });
-        this.title = h("h1", null, source.title);
+        this.title = h("h1", source.title);
         this.tabs = {
             text: button(words.text, () => this.set_mode("text"), { pressed: this.mode === "text" }),
             form: button(words.form, () => this.set_mode("form"), { pressed: this.mode === "form" }),
@@ -169,7 +169,7 @@ class Workbench {
             }
         } catch (error) {
             if (!was_aborted(error)) {
-                fill(this.verdict, h("span", { class: "muted" }, problem_text(error)));
+                fill(this.verdict, h("span.muted", problem_text(error)));
                 window.setTimeout(() => !this.scope.ended && this.check(), 3000);
             }
         }
@@ -283,43 +283,39 @@ class Workbench {
             this.saved ? button(words.save_as, () => this.save_as()) : null,
         ];
         return h(
-            "header",
-            { class: "view-head" },
+            "header.view-head",
             h(
-                "div",
-                { class: "words" },
-                h("a", { href: link("simulate"), class: "small" }, "← ", t().shelf.title),
+                "div.words",
+                h("a.small", { href: link("simulate") }, "← ", t().shelf.title),
                 this.title,
-                this.source.lead ? h("p", { class: "lead" }, this.source.lead) : null,
+                this.source.lead ? h("p.lead", this.source.lead) : null,
             ),
-            h("div", { class: "tools" }, session.may_run ? tools : null),
+            h("div.tools", session.may_run ? tools : null),
         );
     }
 
     private elements(): Child {
         const words = t().editor;
         const text_card = h(
-            "section",
-            { class: "card flush bench-text", "aria-label": words.scenario },
+            "section.card.flush.bench-text",
+            { "aria-label": words.scenario },
             h(
                 "header",
-                null,
-                h("div", { class: "row tight" }, this.tabs.text, this.tabs.form),
-                h("span", { class: "grow" }),
-                h("span", { class: "muted small" }, words.keys),
+                h("div.row.tight", this.tabs.text, this.tabs.form),
+                h("span.grow"),
+                h("span.muted.small", words.keys),
             ),
             this.code.element,
             this.form_place,
             this.verdict,
         );
-        const network_head = h("header", null, h("h2", null, words.network), this.map_note);
+        const network_head = h("header", h("h2", words.network), this.map_note);
         const side = h(
-            "div",
-            { class: "stack bench-side" },
-            h("section", { class: "card" }, network_head, this.map.element),
-            h("section", { class: "card" }, h("header", null, h("h2", null, words.run_it)), this.order.element()),
+            "div.stack.bench-side",
+            h("section.card", network_head, this.map.element),
+            h("section.card", h("header", h("h2", words.run_it)), this.order.element()),
         );
-        return [this.head(), this.kept_note(), h("div", { class: "bench" }, text_card, side)];
+        return [this.head(), this.kept_note(), h("div.bench", text_card, side)];
     }
 }
 

@@ -178,12 +178,7 @@ function draw_tracks(scope: Scope, { run, chart }: Source): Child {
         const rows = tables.find((one) => one.name === chart.rows)?.rows ?? 0;
         return rows > 0
             ? tracks(scope, run, rows)
-            : h(
-                  "div",
-                  { class: "row" },
-                  h("p", { class: "muted grow" }, t().report.not_recorded),
-                  record_button(run, chart.record ?? ""),
-              );
+            : h("div.row", h("p.muted.grow", t().report.not_recorded), record_button(run, chart.record ?? ""));
     });
 }
 
@@ -202,7 +197,7 @@ function chart_card(scope: Scope, run: Run, chart: PageChart, subject: Subject):
     if (!draw) {
         return null; // of a newer program
     }
-    const help = chart.help ? h("p", { class: "muted small" }, told(chart.help)) : null;
+    const help = chart.help ? h("p.muted.small", told(chart.help)) : null;
     const prefix = chart.rows && !chart.rows.includes(".csv") ? `${chart.rows}.` : "";
     const source = (rows: unknown[]): Source => ({
         ...{ run, chart, subject, rows },
@@ -240,14 +235,14 @@ export function page_tab(scope: Scope, run: Run, page: PageSchema, subjects: Sub
     return subjects.map((subject) => {
         const charts = page.charts.map((chart) => chart_card(scope, run, chart, subject)).filter((one) => one !== null);
         return [
-            subject.title ? h("h2", null, subject.title) : null,
-            h("div", { class: "facts" }, page_facts(page, subject)),
-            h("div", { class: "page-charts" }, charts),
+            subject.title ? h("h2", subject.title) : null,
+            h("div.facts", page_facts(page, subject)),
+            h("div.page-charts", charts),
             page.of === "apps"
                 ? h(
-                      "details",
-                      { class: "card", open: charts.length === 0 },
-                      h("summary", null, t().report.all_numbers),
+                      "details.card",
+                      { open: charts.length === 0 },
+                      h("summary", t().report.all_numbers),
                       numbers(subject.report, subject.fields, "", ["kind", "units", "flows"]),
                   )
                 : null,

@@ -29,12 +29,12 @@ function both_table(one: Summary, other: Summary, schema: ResultSchema): HTMLEle
     const cell = (summary: Summary, path: string) => {
         const value = value_at(summary, path);
         const text = typeof value === "number" ? plain_text(path, value, unit_at(fields, path)) : "–";
-        return h("td", { class: "right nowrap" }, text);
+        return h("td.right.nowrap", text);
     };
     const shown = Object.entries(words.compared).filter(
         ([path]) => typeof (value_at(one, path) ?? value_at(other, path)) === "number",
     );
-    const right = (text: string) => h("th", { class: "right", scope: "col" }, text);
+    const right = (text: string) => h("th.right", { scope: "col" }, text);
     const rows = shown.map(([path, name]) => [h("th", { scope: "row" }, name), cell(one, path), cell(other, path)]);
     return plain_table([words.value, right(words.before), right(words.after)], rows);
 }
@@ -45,14 +45,14 @@ async function until_ended(id: number, scope: Scope, place: HTMLElement): Promis
         if (!is_active(run)) {
             return run;
         }
-        fill(place, h("p", { class: "muted" }, t().explain.trying(t().runs.states[run.state] ?? run.state)));
+        fill(place, h("p.muted", t().explain.trying(t().runs.states[run.state] ?? run.state)));
         await new Promise((done) => window.setTimeout(done, asked_every_ms));
     }
 }
 
 export function remedy_row(scope: Scope, run: Run, { set, why }: { set: string; why: string }): Child {
     const words = t().explain;
-    const place = h("div", { class: "stack", "aria-live": "polite" });
+    const place = h("div.stack", { "aria-live": "polite" });
     const settings = settings_of_remedy(set);
     const attempt = async () => {
         try {
@@ -70,7 +70,7 @@ export function remedy_row(scope: Scope, run: Run, { set, why }: { set: string; 
             ]);
             const compare = link_button(words.see_both, `${link("process")}?runs=${run.id},${id}`, { small: true });
             const table = both_table(both[0]!, both[1]!, schema);
-            fill(place, h("h3", null, words.tried), table, h("div", { class: "row tight" }, open, compare));
+            fill(place, h("h3", words.tried), table, h("div.row.tight", open, compare));
         } catch (error) {
             if (!scope.ended) {
                 fill(place, problem(error));
@@ -78,5 +78,5 @@ export function remedy_row(scope: Scope, run: Run, { set, why }: { set: string; 
         }
     };
     const attempt_button = session.may_run ? button(words.try_it, attempt, { small: true, icon: "again" }) : null;
-    return h("li", null, h("code", null, set), ` — ${told(why)} `, attempt_button, place);
+    return h("li", h("code", set), ` — ${told(why)} `, attempt_button, place);
 }
