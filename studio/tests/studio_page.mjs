@@ -416,9 +416,9 @@ const steps = {
         await accessible(ada, "study with settings");
         await ada.getByRole("button", { name: "Run the study" }).click();
         await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
-        await ada.waitForSelector(".figures .u-over");
+        await ada.waitForSelector(".figures .plot svg");
         check((await ada.locator(".figures figcaption strong").allTextContents()).join().includes("hit rate of L1"), "its figures have readable names");
-        check((await ada.locator(".figures .u-over").count()) === 4, "the page draws each panel");
+        check((await ada.locator(".figures .plot svg").count()) === 4, "the page draws each panel");
         await ada.waitForSelector(".grid-row");
         check((await ada.locator(".grid-row").count()) === 3, "its table has a row for each value of the parameter");
         check((await text_of(ada, ".view-head")).includes("nic.mtu=1024"), "its settings are told");
@@ -466,13 +466,13 @@ const steps = {
         await grace.waitForSelector(".verdict-ok");
         await grace.getByRole("button", { name: "Run", exact: true }).click();
         await grace.waitForSelector(".running-card");
-        await grace.waitForFunction(() => document.querySelectorAll(".u-over").length > 0);
+        await grace.waitForFunction(() => document.querySelectorAll(".plot svg").length > 0);
         await grace.waitForFunction(() => [...document.querySelectorAll("figcaption strong")].some((one) => one.textContent === "Queue of each port"));
         await grace.getByRole("button", { name: "Choose ports" }).click();
         await grace.getByLabel("Part of a name").fill("->host0");
         await grace.locator("dialog").getByLabel("switch0->host0").check();
         await grace.locator("dialog").getByRole("button", { name: "Show" }).click();
-        await grace.waitForFunction(() => [...document.querySelectorAll(".u-legend")].some((one) => one.textContent.includes("switch0->host0")));
+        await grace.waitForFunction(() => [...document.querySelectorAll(".plot svg text")].some((one) => one.textContent.includes("switch0->host0")));
         await grace.waitForTimeout(1500);
         await picture(grace, "running");
         await accessible(grace, "running");
@@ -509,7 +509,7 @@ const steps = {
     },
 
     async result() {
-        const views = { summary: ".story", causes: ".remedies", network: ".map-canvas", series: ".u-over", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".pairs", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
+        const views = { summary: ".story", causes: ".remedies", network: ".map-canvas", series: ".plot svg", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".pairs", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
         for (const [tab, sign] of Object.entries(views)) {
             await go(ada, `run/${first_run}?tab=${tab}`);
             await ada.waitForSelector(sign).catch(() => check(false, `result, ${tab}: no ${sign}: ${complaints.join(" ")}`));
@@ -748,7 +748,7 @@ const steps = {
         await picture(ada, "process-recipes");
         await accessible(ada, "recipes");
         await ada.getByRole("button", { name: "Distribution of slowdown" }).click();
-        await ada.waitForSelector(".u-over");
+        await ada.waitForSelector(".plot svg");
         await picture(ada, "process");
         await accessible(ada, "process");
         await ada.getByLabel("Add a step").selectOption("sort");

@@ -108,7 +108,7 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
         await ada.getByRole("button", { name: "Show packets" }).first().click();
         await ada.waitForFunction(() => /^src host \S+ and dst host \S+ and udp src port \d+$/.test(document.querySelector("input.search").value));
         await ada.waitForSelector(".grid-row");
-        check((await ada.locator(".tight-card .u-over").count()) === 1, "packets over time are drawn");
+        check((await ada.locator(".tight-card .plot svg").count()) === 1, "packets over time are drawn");
 
         // A capture of the whole fabric: frames have ports, a packet is followed over them, and it is seen to move.
         await go(ada, "edit/new");

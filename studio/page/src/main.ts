@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shell of the page: the log-in, the menu, and the view that the address names.
 import { api, ApiError, is_offline } from "./core/api";
-import { debounce, fill, h, Scope, type Child } from "./core/dom";
+import { debounce, fill, h, Scope, type Child, type Props } from "./core/dom";
 import { listen_events } from "./core/events";
 import { all_shortcuts, shortcut } from "./core/keys";
 import { go, link, the_place, type Place } from "./core/router";
@@ -10,6 +10,7 @@ import { apply_theme, set_theme, the_theme, type Theme } from "./core/settings";
 import { load_catalogue, set_language, t, the_language } from "./i18n/text";
 import { icon, type IconName } from "./ui/icons";
 import { button, empty, loading, problem, sheet, tell_problem, toast } from "./ui/parts";
+import { plain_table } from "./ui/table";
 import { login_view, once_view } from "./views/login";
 
 type View = (scope: Scope, place: Place) => Child | Promise<Child>;
@@ -65,69 +66,38 @@ function next_theme(): void {
     draw_rail();
 }
 
-export function language_and_theme(): HTMLElement[] {
+function place_button(name: IconName, text: string, work: () => unknown, props: Props): HTMLElement {
+    const click = () => void work();
+    return h("button.place", { type: "button", ...props, on: { click } }, icon(name), h("span.label.clip", text));
+}
+
+function language_and_theme(): HTMLElement[] {
     const words = t().nav;
     const theme_names = { auto: words.theme_auto, light: words.theme_light, dark: words.theme_dark };
+    const theme = theme_names[the_theme()];
+    const [other, lang] = the_language() === "en" ? ["中文", "zh"] : ["English", "en"];
     return [
-        h(
-            "button.place",
-            {
-                type: "button",
-                lang: the_language() === "en" ? "zh" : "en",
-                title: words.language,
-                on: { click: switch_language },
-            },
-            icon("language"),
-            h("span.label", the_language() === "en" ? "中文" : "English"),
-        ),
-        h(
-            "button.place",
-            {
-                type: "button",
-                title: words.theme,
-                "aria-label": `${words.theme}: ${theme_names[the_theme()]}`,
-                on: { click: next_theme },
-            },
-            icon("theme"),
-            h("span.label", theme_names[the_theme()]),
-        ),
+        place_button("language", other, switch_language, { lang, title: words.language }),
+        place_button("theme", theme, next_theme, { title: words.theme, "aria-label": `${words.theme}: ${theme}` }),
     ];
 }
 
 function show_help(): void {
     const words = t().help;
-    const rows = all_shortcuts().map((entry) =>
+    const rows = all_shortcuts().map(({ keys, meaning }) => [
         h(
-            "tr",
-            h(
-                "td",
-                entry.keys.split(" ").map((key, index) => [index > 0 && " ", h("kbd", key)]),
-            ),
-            h("td", entry.meaning()),
+            "td",
+            keys.split(" ").map((key, index) => [index > 0 && " ", h("kbd", key)]),
         ),
-    );
-    void sheet(
-        words.title,
-        [
-            h(
-                "table.plain",
-                h("thead", h("tr", h("th", { scope: "col" }, words.key), h("th", { scope: "col" }, words.does))),
-                h("tbody", rows),
-            ),
-            h("p.muted", words.more),
-        ],
-        { text: t().common.close },
-    );
-}
-
-// Forgets unsaved work when the user logs out, so that the next user of this browser does not see it.
-function forget_work(): void {
-    sessionStorage.clear();
+        meaning(),
+    ]);
+    const table = plain_table([words.key, words.does], rows);
+    void sheet(words.title, [table, h("p.muted", words.more)], { text: t().common.close });
 }
 
 async function log_out(): Promise<void> {
     await api.post("logout").catch(() => undefined);
-    forget_work();
+    sessionStorage.clear(); // the next user of this browser does not see unsaved work
     session.clear();
     go("#/");
     show_shell();
@@ -169,19 +139,11 @@ function draw_rail(): void {
         h("nav", { "aria-label": t().nav.label }, h("ul", items)),
         h(
             "div.foot",
-            h(
-                "button.place",
-                { type: "button", title: `${t().nav.help} (?)`, on: { click: show_help } },
-                icon("help"),
-                h("span.label", t().nav.help),
-            ),
+            place_button("help", t().nav.help, show_help, { title: `${t().nav.help} (?)` }),
             language_and_theme(),
-            h(
-                "button.place",
-                { type: "button", title: t().nav.log_out, on: { click: () => void log_out() } },
-                icon("logout"),
-                h("span.label.clip", `${t().nav.log_out} (${session.user?.name ?? ""})`),
-            ),
+            place_button("logout", `${t().nav.log_out} (${session.user?.name ?? ""})`, log_out, {
+                title: t().nav.log_out,
+            }),
         ),
     );
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls the server with JSON, turns failures into ApiError, and tracks whether the server can be reached.
+import { with_query } from "./router";
 import { session } from "./session";
+import type { QueryAnswer, StepAnswer } from "./types";
 
 export class ApiError extends Error {
     constructor(
@@ -18,14 +20,7 @@ export class ApiError extends Error {
 export type Query = Record<string, string | number | boolean | undefined | null>;
 
 export function api_url(path: string, query?: Query): string {
-    const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(query ?? {})) {
-        if (value !== undefined && value !== null && value !== "") {
-            parameters.set(name, String(value));
-        }
-    }
-    const text = parameters.toString();
-    return `api/v1/${path}${text ? `?${text}` : ""}`;
+    return with_query(`api/v1/${path}`, query ?? {});
 }
 
 let offline = false;
@@ -111,6 +106,17 @@ export const api = {
     patch: <T>(path: string, body?: unknown) => json<T>("PATCH", path, { body }),
     remove: <T>(path: string) => json<T>("DELETE", path, {}),
 };
+
+// Computes an analysis of runs on the server, and returns the rows of its last step.
+export async function analysed(runs: number[], steps: object[], signal?: AbortSignal): Promise<StepAnswer> {
+    const answer = await api.post<{ steps: StepAnswer[] }>("analysis", { runs, steps }, signal);
+    return answer.steps.at(-1)!;
+}
+
+// Returns the rows of a table of a run.
+export function rows_of(run: number, table: string, question: object, signal?: AbortSignal): Promise<QueryAnswer> {
+    return api.post<QueryAnswer>("query", { runs: [run], table, format: "json", ...question }, signal);
+}
 
 export function was_aborted(error: unknown): boolean {
     return (error as Error)?.name === "AbortError";

@@ -88,44 +88,28 @@ export function moment(value: number | null | undefined): string {
     return date.toLocaleString(locale(), options);
 }
 
+const formats: Record<string, (value: number) => string> = {
+    ns: nanoseconds,
+    us: (value) => nanoseconds(value * 1e3),
+    ms: (value) => nanoseconds(value * 1e6),
+    ps: (value) => nanoseconds(value / 1e3),
+    s: seconds,
+    bytes,
+    "bit/s": bits_per_second,
+    GB: (value) => bytes(value * 1e9),
+    "GB/s": (value) => `${bytes(value * 1e9)}/s`,
+    "1/s": (value) => `${number(value, 4)}/s`,
+    "%": (value) => (value > 0 && value < 0.01 ? "< 0.01 %" : `${number(value, 4)} %`),
+    Gbps: (value) => `${number(value, 4)} Gbps`,
+    "M/s": (value) => `${number(value, 4)} M/s`,
+    Mpps: (value) => `${number(value, 4)} Mpps`,
+    "1/1000000": (value) => percent(value / 1e6),
+};
+
 // Formats a value by the unit of its column or metric.
-export function with_unit(value: unknown, unit: string | undefined): string {
-    if (value === null || value === undefined || value === "") {
-        return "";
-    }
+export function with_unit(value: unknown, unit = ""): string {
     if (typeof value !== "number") {
-        return String(value);
+        return String(value ?? "");
     }
-    switch (unit) {
-        case "ns":
-            return nanoseconds(value);
-        case "us":
-            return nanoseconds(value * 1e3);
-        case "ms":
-            return nanoseconds(value * 1e6);
-        case "ps":
-            return nanoseconds(value / 1e3);
-        case "bytes":
-            return bytes(value);
-        case "bit/s":
-            return bits_per_second(value);
-        case "GB":
-            return bytes(value * 1e9);
-        case "GB/s":
-            return `${bytes(value * 1e9)}/s`;
-        case "1/s":
-            return `${number(value, 4)}/s`;
-        case "%":
-            return value > 0 && value < 0.01 ? "< 0.01 %" : `${number(value, 4)} %`;
-        case "Gbps":
-        case "M/s":
-        case "Mpps":
-            return `${number(value, 4)} ${unit}`;
-        case "s":
-            return seconds(value);
-        case "1/1000000":
-            return percent(value / 1e6);
-        default:
-            return number(value, 4);
-    }
+    return formats[unit]?.(value) ?? number(value, 4);
 }

@@ -16,6 +16,28 @@ export function link(...words: (string | number)[]): string {
     return `#/${words.map((word) => encodeURIComponent(String(word))).join("/")}`;
 }
 
+// Returns the address with parameters of the view; those without a value are left out.
+export function with_query(
+    address: string,
+    parameters: Record<string, string | number | boolean | undefined | null>,
+): string {
+    const given = Object.entries(parameters).filter(
+        ([, value]) => value !== undefined && value !== null && value !== "",
+    );
+    const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    return text ? `${address}?${text}` : address;
+}
+
+// Returns the address of the log query for the rows of a run's table that fit a condition.
+export function query_link(
+    runs: number,
+    table: string,
+    where = "",
+    more: Record<string, number | undefined> = {},
+): string {
+    return with_query(link("query"), { runs, table, where, ...more });
+}
+
 export function go(address: string): void {
     if (location.hash === address) {
         window.dispatchEvent(new HashChangeEvent("hashchange"));
@@ -43,6 +65,5 @@ export function keep_query(changes: Record<string, string | null | undefined>): 
             query.delete(name);
         }
     }
-    const text = query.toString();
-    history.replaceState(null, "", `${link(...words)}${text ? `?${text}` : ""}`);
+    history.replaceState(null, "", with_query(link(...words), Object.fromEntries(query)));
 }

@@ -137,7 +137,6 @@ export interface SavedDocument<Body = unknown> {
     id: number;
     name: string;
     shared: boolean;
-    owner: { id: number; name: string };
     changed_ms: number;
     version: number;
     body: Body;

@@ -2,41 +2,24 @@
 // The text editor: CodeMirror in a shadow root, which may have its own styles although the page forbids inline ones.
 import {
     autocompletion,
-    closeBrackets,
-    closeBracketsKeymap,
-    completionKeymap,
     type Completion,
     type CompletionContext,
     type CompletionResult,
 } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { indentWithTab } from "@codemirror/commands";
 import { sql, SQLite } from "@codemirror/lang-sql";
-import {
-    bracketMatching,
-    HighlightStyle,
-    indentOnInput,
-    indentUnit,
-    StreamLanguage,
-    syntaxHighlighting,
-} from "@codemirror/language";
-import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from "@codemirror/lint";
-import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { HighlightStyle, indentUnit, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { EditorState, type Extension } from "@codemirror/state";
-import {
-    drawSelection,
-    EditorView,
-    highlightActiveLine,
-    highlightActiveLineGutter,
-    hoverTooltip,
-    keymap,
-    lineNumbers,
-} from "@codemirror/view";
+import { EditorView, hoverTooltip, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { basicSetup } from "codemirror";
 import { h, type Scope } from "../core/dom";
+import type { Parameter } from "../core/types";
 import { t, told } from "../i18n/text";
 import type { Change } from "./change";
 import { range_text, units_of, type Parameters } from "./parameters";
-import { attribute_path, place_at } from "./place";
+import { attribute_path, place_at, type Place } from "./place";
 
 // Colours keys, values with units and name patterns in the YAML of scenarios.
 const scenario_language = StreamLanguage.define<{ quote: string }>({
@@ -114,16 +97,9 @@ const theme = EditorView.theme({
     },
     ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
     ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
-    ".cm-lintRange-error": {
-        backgroundImage: "none",
-        textDecoration: "underline wavy var(--bad)",
-        textUnderlineOffset: "3px",
-    },
-    ".cm-lintRange-warning": {
-        backgroundImage: "none",
-        textDecoration: "underline wavy var(--warn)",
-        textUnderlineOffset: "3px",
-    },
+    ".cm-lintRange": { backgroundImage: "none !important", textUnderlineOffset: "3px" },
+    ".cm-lintRange-error": { textDecoration: "underline wavy var(--bad)" },
+    ".cm-lintRange-warning": { textDecoration: "underline wavy var(--warn)" },
     ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--ink)" },
     ".cm-button": {
         backgroundImage: "none",
@@ -143,75 +119,62 @@ function about(name: string, help: string, range: string): HTMLElement {
     return h("div.about", h("div.name", name), h("div", told(help)), h("div.range", range));
 }
 
-// Offers the user's own files as values of texts, and otherwise the names and values of attributes.
-function complete_scenario(known: Parameters, files: string[], context: CompletionContext): CompletionResult | null {
-    const text = context.state.doc.toString();
-    const place = place_at(text, context.pos);
-    if (!place) {
-        return null;
-    }
-    const typed = text.slice(place.from, context.pos);
-    if (!context.explicit && typed === "" && place.key === null) {
-        return null;
-    }
+// Offers what a value of an attribute may be: numbers with units, choices, the default, and the user's own files.
+function values_of(parameter: Parameter, typed: string, files: string[]): Completion[] {
     const words = t().editor.range;
-    const holder = attribute_path(place.path);
-    if (place.key !== null) {
-        const parameter = known.get(attribute_path([...place.path, place.key]));
-        if (!parameter) {
-            return null;
-        }
-        const options: Completion[] = [];
-        const info = () => about(parameter.path, parameter.help, range_text(parameter, words));
-        const numeric = /^-?[\d.]+$/.exec(typed)?.[0];
-        for (const unit of numeric ? units_of(parameter.type) : []) {
-            options.push({ label: `${numeric}${unit}`, type: "constant", info });
-        }
-        for (const choice of parameter.choices ?? (parameter.type === "bool" ? ["true", "false"] : [])) {
-            options.push({
-                label: choice,
-                type: "enum",
-                info,
-                detail: choice === parameter.default ? words.default : undefined,
-            });
-        }
-        if (parameter.default !== "" && !parameter.choices && parameter.type !== "bool") {
-            options.push({ label: parameter.default, type: "constant", detail: words.default, info });
-        }
-        if (parameter.auto && parameter.default !== "auto") {
-            options.push({ label: "auto", type: "constant", info });
-        }
-        for (const name of parameter.type === "string" && !parameter.choices ? files : []) {
-            const apply = /^[\w./-]+$/.test(name) ? name : JSON.stringify(name);
-            options.push({ label: name, apply, type: "variable", detail: t().files.my_file, info });
-        }
-        return options.length > 0 ? { from: place.from, options, validFor: /^[\w.\-/%]*$/ } : null;
-    }
-    const top = place.path.length === 0;
-    const names = known.names_in(holder);
-    if (top) {
-        names.push("nodes", "parameters");
-    } else if (place.path[0] === "nodes" && place.path.length === 2) {
-        names.splice(0, names.length, "switch", "nic");
-    }
-    const options = [...new Set(names)]
-        .filter((name) => !place.existing.has(name) || name === typed)
+    const { path, help, type, default: usual, auto } = parameter;
+    const info = () => about(path, help, range_text(parameter, words));
+    const choices = parameter.choices ?? (type === "bool" ? ["true", "false"] : null);
+    const listed = [...new Set([...(choices ?? [usual]), auto ? "auto" : ""])].filter(Boolean);
+    const numeric = /^-?[\d.]+$/.exec(typed)?.[0];
+    const own = type === "string" && !choices ? files : [];
+    return [
+        ...(numeric ? units_of(type) : []).map((unit) => ({ label: `${numeric}${unit}`, type: "constant", info })),
+        ...listed.map((label) => {
+            return { label, type: choices ? "enum" : "constant", info, detail: label === usual ? words.default : "" };
+        }),
+        ...own.map((label) => {
+            const apply = /^[\w./-]+$/.test(label) ? label : JSON.stringify(label);
+            return { label, apply, type: "variable", detail: t().files.my_file, info };
+        }),
+    ];
+}
+
+// Offers the names that may stand in a map.
+function names_of(known: Parameters, { path, existing }: Place, typed: string): Completion[] {
+    const holder = attribute_path(path);
+    const more = path.length === 0 ? ["nodes", "parameters"] : [];
+    const of_node = path[0] === "nodes" && path.length === 2;
+    const names = new Set(of_node ? ["switch", "nic"] : [...known.names_in(holder), ...more]);
+    const sections: Record<string, string> = t().editor.sections;
+    return [...names]
+        .filter((name) => !existing.has(name) || name === typed)
         .map((name): Completion => {
-            const path = holder ? `${holder}.${name}` : name;
-            const parameter = known.get(path);
-            const help =
-                parameter?.help ??
-                t().editor.sections[path as keyof ReturnType<typeof t>["editor"]["sections"]] ??
-                t().editor.settings(known.count_in(path));
+            const whole = holder ? `${holder}.${name}` : name;
+            const parameter = known.get(whole);
+            const help = parameter?.help ?? sections[whole] ?? t().editor.settings(known.count_in(whole));
+            const range = parameter ? range_text(parameter, t().editor.range) : "";
             return {
                 label: name,
                 type: parameter ? "property" : "namespace",
-                detail: parameter ? parameter.type : "…",
-                info: () => about(path, help, parameter ? range_text(parameter, words) : ""),
+                detail: parameter?.type ?? "…",
+                info: () => about(whole, help, range),
                 apply: `${name}: `,
             };
         });
-    return options.length > 0 ? { from: place.from, options, validFor: /^[\w.-]*$/ } : null;
+}
+
+function complete_scenario(known: Parameters, files: string[], context: CompletionContext): CompletionResult | null {
+    const text = context.state.doc.toString();
+    const place = place_at(text, context.pos);
+    const typed = text.slice(place?.from, context.pos);
+    if (!place || (!context.explicit && typed === "" && place.key === null)) {
+        return null;
+    }
+    const parameter = place.key === null ? undefined : known.get(attribute_path([...place.path, place.key]));
+    const values = parameter ? values_of(parameter, typed, files) : [];
+    const options = place.key === null ? names_of(known, place, typed) : values;
+    return options.length > 0 ? { from: place.from, options, validFor: /^[\w.\-/%]*$/ } : null;
 }
 
 function hover_help(known: Parameters): Extension {
@@ -224,26 +187,16 @@ function hover_help(known: Parameters): Extension {
         }
         let name = place.key;
         if (name === null) {
-            const word = view.state.wordAt(at);
-            let from = word?.from ?? at;
-            let to = word?.to ?? at;
-            while (from > line.from && /[\w-]/.test(text[from - 1]!)) {
-                from--;
-            }
-            while (to < line.to && /[\w-]/.test(text[to]!)) {
-                to++;
-            }
-            name = text.slice(from, to);
+            const [before = ""] = /[\w-]*$/.exec(text.slice(line.from, at)) ?? [];
+            const [after = ""] = /^[\w-]*/.exec(text.slice(at, line.to)) ?? [];
+            name = before + after;
         }
         const parameter = known.get(attribute_path([...place.path, name]));
-        return parameter
-            ? {
-                  pos: at,
-                  create: () => ({
-                      dom: about(parameter.path, parameter.help, range_text(parameter, t().editor.range)),
-                  }),
-              }
-            : null;
+        if (!parameter) {
+            return null;
+        }
+        const dom = about(parameter.path, parameter.help, range_text(parameter, t().editor.range));
+        return { pos: at, create: () => ({ dom }) };
     });
 }
 
@@ -276,7 +229,7 @@ interface EditorOptions {
 
 function of_language(language: EditorOptions["language"]): Extension[] {
     if (language.kind === "sql") {
-        return [sql({ dialect: SQLite, schema: language.tables, upperCaseKeywords: false }), autocompletion()];
+        return [sql({ dialect: SQLite, schema: language.tables, upperCaseKeywords: false })];
     }
     const { parameters, files } = language;
     const complete = (context: CompletionContext) => complete_scenario(parameters, files, context);
@@ -293,30 +246,12 @@ function extensions_of({ submit, change, label, language }: EditorOptions): Exte
         submit?.();
         return submit !== undefined;
     };
-    // Tab indents; Escape and then Tab leaves the editor, as the help sheet says.
-    const keys = [
-        ...closeBracketsKeymap,
-        ...defaultKeymap,
-        ...searchKeymap,
-        ...historyKeymap,
-        ...completionKeymap,
-        ...lintKeymap,
-        indentWithTab,
-    ];
     return [
         keymap.of([{ key: "Mod-Enter", run }]),
-        lineNumbers(),
-        highlightActiveLineGutter(),
-        history(),
-        drawSelection(),
-        indentOnInput(),
+        basicSetup,
+        keymap.of([indentWithTab]), // Escape and then Tab leaves the editor, as the help sheet says
         indentUnit.of("  "),
-        bracketMatching(),
-        closeBrackets(),
-        highlightActiveLine(),
-        highlightSelectionMatches(),
         syntaxHighlighting(colors),
-        keymap.of(keys),
         theme,
         of_language(language),
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false" }),

@@ -2,7 +2,7 @@
 // Bars over categories, side by side or stacked.
 import type { Scope } from "../core/dom";
 import { the_color } from "../core/settings";
-import { echart } from "./chart";
+import { axis, echart, legend } from "./chart";
 import { plot_colors, short_number } from "./figure";
 
 export interface Bars {
@@ -31,25 +31,16 @@ function is_lying(bars: Bars): boolean {
 }
 
 function options_of(bars: Bars) {
-    const [ink, line] = [the_color("ink-3"), the_color("line")];
     const text = bars.value_text ?? short_number;
     const lying = is_lying(bars);
-    const named = { nameLocation: "middle", nameTextStyle: { color: ink }, axisLabel: { color: ink } };
-    const name = lying ? "" : bars.x_label;
-    const names = { ...named, type: "category", data: bars.categories, inverse: lying, name, nameGap: 26 };
-    const values = {
-        ...named,
-        type: bars.y_log ? "log" : "value",
+    const name = lying ? "" : (bars.x_label ?? "");
+    const names = axis("category", name, 26, { data: bars.categories, inverse: lying });
+    const values = axis(bars.y_log ? "log" : "value", bars.y_label, lying ? 28 : 52, {
         max: bars.y_most,
-        name: bars.y_label,
-        nameGap: lying ? 28 : 52,
-        axisLabel: { color: ink, formatter: text },
-        splitLine: { lineStyle: { color: line } },
-    };
+        axisLabel: { formatter: text },
+    });
     return {
-        animation: false,
         color: bars.series.map((_, index) => the_color(`plot-${(index % plot_colors) + 1}`)),
-        textStyle: { fontFamily: "sans-serif", color: ink },
         grid: {
             left: lying ? 16 : 70,
             right: 24,
@@ -57,7 +48,7 @@ function options_of(bars: Bars) {
             bottom: (lying ? bars.y_label : name) ? 44 : 26,
             containLabel: lying,
         },
-        legend: bars.series.length > 1 ? { type: "scroll", top: 0, left: 0, textStyle: { color: ink } } : undefined,
+        legend: bars.series.length > 1 ? legend() : undefined,
         tooltip: {
             trigger: "axis",
             axisPointer: { type: "shadow" },

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A panel of coloured boxes, such as pauses over time or loads of links: one row for each tic of y.
 import type { Scope } from "../core/dom";
-import { h } from "../core/dom";
-import { the_color } from "../core/settings";
 import type { FigurePanel } from "../core/types";
 import { told } from "../i18n/text";
-import { echart } from "./chart";
+import { axis, echart, escaped, rows_axis, type Drawing, type Room } from "./chart";
 import { short_number } from "./figure";
 
 const row_px = 18;
@@ -14,12 +12,6 @@ const told_max = 20;
 
 // A box: its ends along x, the number of its row, its height in rows, and its value.
 type Box = [from: number, to: number, row: number, height: number, value: number];
-
-interface Api {
-    value: (dimension: number) => number;
-    coord: (point: [number, number]) => [number, number];
-    visual: (name: "color") => string;
-}
 
 // Returns the boxes of a panel. Curves with fewer columns are the labels of boxes.
 function boxes_in(panel: FigurePanel): Box[] {
@@ -36,10 +28,9 @@ function boxes_in(panel: FigurePanel): Box[] {
         );
 }
 
-function draw_box(params: { coordSys: { x: number; width: number } }, api: Api) {
+function draw_box({ coordSys: { x, width } }: Room, api: Drawing) {
     const [left, y] = api.coord([api.value(0), api.value(2)]);
     const [right] = api.coord([api.value(1), api.value(2)]);
-    const { x, width } = params.coordSys;
     const from = Math.max(left, x);
     const to = Math.min(Math.max(right, left + 0.7), x + width);
     const height = Math.max(api.value(3) * row_px, 1);
@@ -48,7 +39,6 @@ function draw_box(params: { coordSys: { x: number; width: number } }, api: Api) 
 }
 
 function options_of(panel: FigurePanel, boxes: Box[]) {
-    const ink = the_color("ink-3");
     const rows = (panel.y_tics ?? []).map(([text]) => text);
     const x_of = (pick: (one: number, other: number) => number, first: number) =>
         boxes.reduce((end, [from, to]) => pick(end, pick(from, to)), first);
@@ -57,12 +47,10 @@ function options_of(panel: FigurePanel, boxes: Box[]) {
         [1, "#b3261e"],
     ];
     return {
-        animation: false,
-        textStyle: { fontFamily: "sans-serif", color: ink },
         grid: { left: 8, right: 24, top: 8, bottom: panel.x_label ? 44 : 26, containLabel: true },
         tooltip: {
             formatter: ({ value: [from, to, row, , value] }: { value: Box }) => {
-                const name = (rows[row] ?? "").replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+                const name = escaped(rows[row] ?? "");
                 return `${name}<br>${short_number(from)} – ${short_number(to)}: ${short_number(value)}`;
             },
         },
@@ -73,24 +61,13 @@ function options_of(panel: FigurePanel, boxes: Box[]) {
             max: panel.color_range?.[1] ?? 1,
             inRange: { color: stops.map(([, color]) => color) },
         },
-        xAxis: {
-            type: "value",
+        xAxis: axis("value", told(panel.x_label), 28, {
             min: panel.x_range?.[0] ?? x_of(Math.min, Infinity),
             max: panel.x_range?.[1] ?? x_of(Math.max, -Infinity),
-            name: told(panel.x_label),
-            nameLocation: "middle",
-            nameGap: 28,
-            nameTextStyle: { color: ink },
-            axisLabel: { color: ink, showMinLabel: false, showMaxLabel: false },
+            axisLabel: { showMinLabel: false, showMaxLabel: false },
             splitLine: { show: false },
-        },
-        yAxis: {
-            type: "category",
-            data: rows,
-            inverse: true,
-            axisTick: { show: false },
-            axisLabel: { color: ink, interval: 0 },
-        },
+        }),
+        yAxis: rows_axis(rows),
         series: [{ type: "custom", renderItem: draw_box, encode: { x: [0, 1], y: 2 }, data: boxes }],
     };
 }
@@ -101,6 +78,7 @@ export function boxes_of(scope: Scope, panel: FigurePanel, name: string): HTMLEl
     const chart = echart(scope, name);
     const row_of = (box: Box) => rows[box[2]]?.[0] ?? "";
     chart.show({
+        title: [panel.title, panel.color_label].flatMap((text) => (text ? [told(text)] : [])).join(" · "),
         options: () => options_of(panel, boxes),
         height: rows.length * row_px + 64,
         words: boxes
@@ -109,13 +87,5 @@ export function boxes_of(scope: Scope, panel: FigurePanel, name: string): HTMLEl
             .join("; "),
         rows: [["row", "from", "to", "value"], ...boxes.map((box) => [row_of(box), box[0], box[1], box[4]])],
     });
-    const about = [panel.x_label, panel.color_label]
-        .filter(Boolean)
-        .map((text) => told(text!))
-        .join("; ");
-    return h(
-        "figure.figure",
-        h("figcaption", h("strong", panel.title ?? ""), h("span.muted.small", about)),
-        chart.element,
-    );
+    return chart.element;
 }

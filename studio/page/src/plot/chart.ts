@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart that ECharts draws, with buttons that save it. ECharts is loaded when the first such chart is shown.
+// A chart that ECharts draws below its title, with buttons that save it. ECharts is loaded when the first one is shown.
 import type { ECharts } from "echarts/core";
 import { csv_text } from "../core/csv";
 import { h, on_resize, type Scope } from "../core/dom";
+import { the_color } from "../core/settings";
 import { t } from "../i18n/text";
 import { button, save_file } from "../ui/parts";
 
+type Options = Record<string, unknown> & { grid?: { top: number }; legend?: object };
+
 // The contents of a chart; `options` is called again when the theme has changed.
 export interface Drawn {
-    options: () => Record<string, unknown>;
+    title?: string;
+    options: () => Options;
     height: number;
     words: string; // for those who do not see it
     rows: (string | number | null)[][]; // the numbers for a CSV file, with a head
-    brush?: boolean; // dragging chooses a range
+    brush?: (from: number, to: number) => void; // dragging chooses a range along x
 }
 
 export interface Chart {
     element: HTMLElement;
+    place: HTMLElement;
     show: (drawn: Drawn) => void;
     on: (event: string, work: (params: Record<string, unknown>) => void) => void;
     series: () => unknown; // ECharts' model of the first series, once it is drawn
@@ -26,6 +31,23 @@ interface SeriesModel {
     getSeriesByIndex: (index: number) => unknown;
 }
 
+// The part of ECharts that draws the shapes of a custom series.
+export interface Drawing {
+    value: (dimension: number) => number;
+    coord: (point: [number, number]) => [number, number];
+    visual: (name: "color") => string;
+}
+
+// The place of the values in a chart, in px, and the number of the value that is drawn.
+export interface Room {
+    dataIndex: number;
+    coordSys: { x: number; y: number; width: number; height: number };
+}
+
+const paper = { width: 720, scale: 2, title_px: 30 };
+const rest_factor = 20; // times that a drawing took, until the next one
+const types = { svg: "image/svg+xml", png: "image/png", csv: "text/csv" };
+
 async function load() {
     const [core, charts, parts, { SVGRenderer }] = await Promise.all([
         import("echarts/core"),
@@ -33,24 +55,103 @@ async function load() {
         import("echarts/components"),
         import("echarts/renderers"),
     ]);
-    core.use([charts.BarChart, charts.HeatmapChart, charts.CustomChart, parts.GridComponent, parts.LegendComponent]);
-    core.use([charts.ParallelChart, parts.ParallelComponent]);
-    core.use([parts.TooltipComponent, parts.VisualMapComponent, parts.BrushComponent, SVGRenderer]);
+    core.use([charts.BarChart, charts.HeatmapChart, charts.CustomChart, charts.LineChart, charts.ScatterChart]);
+    core.use([charts.ParallelChart, parts.ParallelComponent, parts.GridComponent, parts.LegendComponent]);
+    core.use([parts.TitleComponent, parts.TooltipComponent, parts.VisualMapComponent, parts.BrushComponent]);
+    core.use(SVGRenderer);
     return core;
+}
+
+// Returns an axis with its name in the middle, in the colours of the theme.
+export function axis(type: "value" | "log" | "category", name: string, gap_px: number, more: object = {}) {
+    const color = the_color("ink-3");
+    return {
+        ...{ type, name, nameGap: gap_px, nameLocation: "middle", nameTextStyle: { color } },
+        splitLine: { show: type !== "category", lineStyle: { color: the_color("line") } },
+        ...more,
+        axisLabel: { color, ...(more as { axisLabel?: object }).axisLabel },
+    };
+}
+
+// Returns a vertical axis with a named row for each of the names, from above.
+export function rows_axis(names: string[]) {
+    const more = { data: names, inverse: true, axisTick: { show: false }, axisLabel: { interval: 0 } };
+    return axis("category", "", 0, more);
+}
+
+export function legend() {
+    return { type: "scroll", top: 0, left: 0, textStyle: { color: the_color("ink-3") } };
+}
+
+// Returns text as it may stand in a tooltip, which is HTML.
+export function escaped(text: string): string {
+    return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+function whole_options({ options, brush }: Drawn): Options {
+    const range = { xAxisIndex: 0, brushType: "lineX", brushMode: "single", transformable: false, removeOnClick: true };
+    return {
+        animation: false,
+        textStyle: { fontFamily: "sans-serif", color: the_color("ink-3") },
+        ...(brush ? { brush: range, toolbox: { show: false } } : {}),
+        ...options(),
+    };
+}
+
+// Returns the chart as a file for a paper: with its title, and dark on white in every theme.
+async function on_paper(drawn: Drawn): Promise<string> {
+    const { init } = await load();
+    const { dataset } = document.documentElement;
+    const { theme } = dataset;
+    const title_px = drawn.title ? paper.title_px : 0;
+    const chart = init(null, null, { renderer: "svg", ssr: true, width: paper.width, height: drawn.height + title_px });
+    dataset.theme = "light";
+    try {
+        const { grid, legend: names, ...options } = whole_options(drawn);
+        const lower = grid && { grid: { ...grid, top: grid.top + title_px } };
+        const title = { text: drawn.title, textStyle: { fontSize: 14 } };
+        const moved = names && { legend: { ...names, top: title_px } };
+        chart.setOption({ ...options, ...lower, ...moved, title, backgroundColor: "#fff" });
+        return chart.renderToSVGString();
+    } finally {
+        dataset.theme = theme;
+        chart.dispose();
+    }
+}
+
+async function png_of(svg: string, height: number): Promise<Blob> {
+    const image = new Image();
+    image.src = URL.createObjectURL(new Blob([svg], { type: types.svg }));
+    await image.decode();
+    const canvas = h("canvas", { width: paper.width * paper.scale, height: height * paper.scale });
+    canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(image.src);
+    return new Promise((done, failed) => {
+        canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error(t().plot.no_png))), types.png);
+    });
+}
+
+async function file_of(drawn: Drawn, format: keyof typeof types): Promise<Blob> {
+    const text = format === "csv" ? csv_text(drawn.rows) : await on_paper(drawn);
+    const height = drawn.height + (drawn.title ? paper.title_px : 0);
+    return format === "png" ? png_of(text, height) : new Blob([text], { type: types[format] });
 }
 
 // Returns an empty chart; show() fills it.
 export function echart(scope: Scope, name: string): Chart {
     const place = h("div.bars-place", { role: "img" });
+    const heading = h("strong.clip");
     const listeners: [string, (params: Record<string, unknown>) => void][] = [];
     let chart: ECharts | null = null;
     let shown: Drawn | null = null;
+    let [timer, free_ms] = [0, 0]; // the next drawing, and the moment from which on it may be
     const draw = async () => {
         const { init } = await load();
-        if (scope.ended || !shown) {
+        const begun_ms = performance.now();
+        timer = 0;
+        if (scope.ended || !shown || place.clientWidth === 0) {
             return;
         }
-        place.style.height = `${shown.height}px`;
         if (!chart) {
             chart = init(place, null, { renderer: "svg" });
             for (const [event, work] of listeners) {
@@ -58,36 +159,53 @@ export function echart(scope: Scope, name: string): Chart {
             }
         }
         chart.resize();
-        chart.setOption(shown.options(), true);
+        chart.setOption(whole_options(shown), true);
         if (shown.brush) {
             const brushOption = { brushType: "lineX", brushMode: "single" };
             chart.dispatchAction({ type: "takeGlobalCursor", key: "brush", brushOption });
         }
+        free_ms = performance.now() + (performance.now() - begun_ms) * rest_factor;
     };
-    const save = (format: "csv" | "svg") => {
-        if (shown && chart) {
-            const text = format === "svg" ? chart.renderToSVGString() : csv_text(shown.rows);
-            const type = format === "svg" ? "image/svg+xml" : "text/csv";
-            save_file(`${name}.${format}`, new Blob([text], { type }));
+    // A chart that changes all the time leaves most of the time to the rest of the page.
+    const draw_soon = () => {
+        if (timer === 0) {
+            timer = window.setTimeout(() => void draw(), Math.max(free_ms - performance.now(), 0));
         }
     };
-    on_resize(scope, place, () => chart?.resize());
-    scope.listen(window, "studio-theme", () => void draw());
+    listeners.push([
+        "brushEnd",
+        (params) => {
+            const [area] = params.areas as { coordRange?: [number, number] }[];
+            const range = area?.coordRange;
+            if (range && range[1] > range[0]) {
+                shown?.brush?.(range[0], range[1]);
+            }
+        },
+    ]);
+    const save = async (format: keyof typeof types) => {
+        if (shown) {
+            const file = (name || shown.title || "figure").replace(/[^\w.-]+/g, "-").toLowerCase();
+            save_file(`${file}.${format}`, await file_of(shown, format));
+        }
+    };
+    on_resize(scope, place, () => (chart ? chart.resize() : draw_soon()));
+    scope.listen(window, "studio-theme", draw_soon);
     scope.on_end(() => chart?.dispose());
-    const tools = h(
-        "div.row.tight.plot-tools",
-        button("SVG", () => save("svg"), { small: true, kind: "quiet", title: t().run.as_plot("svg") }),
-        button("CSV", () => save("csv"), { small: true, kind: "quiet", title: t().run.as_plot("csv") }),
-    );
+    const tools = (["svg", "png", "csv"] as const).map((format) => {
+        const text = format.toUpperCase();
+        return button(text, () => save(format), { small: true, kind: "quiet", label: t().plot.save_as(text) });
+    });
     return {
-        element: h("div.plot", place, tools),
+        element: h("figure.figure.plot", h("figcaption.plot-head", heading, h("div.row.tight", tools)), place),
+        place,
         on: (event, work) => listeners.push([event, work]),
         series: () => (chart as unknown as { getModel: () => SeriesModel } | null)?.getModel().getSeriesByIndex(0),
         show: (drawn) => {
             shown = drawn;
+            heading.textContent = drawn.title ?? "";
             place.style.height = `${drawn.height}px`;
             place.setAttribute("aria-label", drawn.words);
-            void draw();
+            draw_soon();
         },
     };
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A map of coloured cells: one number for each pair of categories.
 import type { Scope } from "../core/dom";
-import { the_color } from "../core/settings";
-import { echart } from "./chart";
+import { axis, echart } from "./chart";
 import { short_number } from "./figure";
 
 export interface Heat {
@@ -19,19 +18,7 @@ const row_px = 40;
 const good_to_bad = ["#2166ac", "#f7f7f7", "#b2182b"];
 
 function options_of(heat: Heat) {
-    const ink = the_color("ink-3");
-    const axis = (data: string[], name: string, nameGap: number) => ({
-        type: "category",
-        data,
-        name,
-        nameLocation: "middle",
-        nameGap,
-        nameTextStyle: { color: ink },
-        axisLabel: { color: ink },
-    });
     return {
-        animation: false,
-        textStyle: { fontFamily: "sans-serif", color: ink },
         grid: { left: 70, right: 24, top: 12, bottom: 50 },
         tooltip: {},
         visualMap: {
@@ -40,8 +27,8 @@ function options_of(heat: Heat) {
             max: Math.abs(heat.most),
             inRange: { color: heat.most < 0 ? good_to_bad : [...good_to_bad].reverse() },
         },
-        xAxis: axis(heat.x, heat.x_label, 28),
-        yAxis: axis(heat.y, heat.y_label, 46),
+        xAxis: axis("category", heat.x_label, 28, { data: heat.x }),
+        yAxis: axis("category", heat.y_label, 46, { data: heat.y }),
         series: [
             {
                 type: "heatmap",

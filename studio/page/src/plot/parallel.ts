@@ -15,8 +15,6 @@ function options_of({ axes, lines }: Parallel) {
     const last = axes.length - 1;
     const colored = lines.map(({ values }) => values[last]).filter((value) => typeof value === "number");
     return {
-        animation: false,
-        textStyle: { fontFamily: "sans-serif", color: ink },
         parallel: { left: 84, right: 90, top: 44, bottom: 24, axisExpandable: false },
         parallelAxis: axes.map(({ name, text, words }, dim) => ({
             dim,

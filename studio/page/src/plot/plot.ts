@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows a figure on the page with uPlot. Dragging zooms in, a double click shows everything, the legend shows the
-// values under the pointer, and buttons save the figure as files.
-import uPlot from "uplot";
-import { h, on_resize, type Scope } from "../core/dom";
+// Curves over a horizontal axis. Dragging chooses a part of it, and a tooltip shows the values under the pointer.
+import { h, type Scope } from "../core/dom";
 import { the_color } from "../core/settings";
 import { t } from "../i18n/text";
-import { button, save_file } from "../ui/parts";
-import { aligned, extent, plot_colors, short_number, tics, type Figure, type FigureSeries } from "./figure";
-import { figure_csv, figure_png, figure_svg } from "./files";
+import { axis, echart, legend, type Drawing, type Room } from "./chart";
+import { plot_colors, short_number, type Figure, type FigureSeries } from "./figure";
 
 export interface PlotOptions {
     height?: number;
@@ -21,228 +18,136 @@ export interface Plot {
     show: (figure: Figure) => void;
 }
 
-type Text = (value: number | null | undefined) => string;
-
-function text_of(format: ((value: number) => string) | undefined): Text {
-    return (value) => (value === null || value === undefined ? "–" : (format ?? short_number)(value));
+interface Point {
+    axisValue: number;
+    seriesName: string;
+    marker: string;
+    value: number[];
 }
 
-function has_interval(one: FigureSeries): boolean {
-    return one.low !== undefined && one.high !== undefined && one.kind !== "bars";
+const told_max = 12; // curves that are described in words
+
+// Draws a bar from x to the second value, which begins at 0 or at the foot of a logarithmic axis.
+function draw_bar({ coordSys }: Room, api: Drawing, y_log: boolean | undefined) {
+    const [left, top] = api.coord([api.value(0), api.value(2)]);
+    const [right] = api.coord([api.value(1), api.value(2)]);
+    const foot = y_log ? coordSys.y + coordSys.height : api.coord([api.value(0), 0])[1];
+    const shape = { x: left + 0.5, y: top, width: Math.max(right - left - 1, 1), height: foot - top };
+    return { type: "rect", shape, style: { fill: api.visual("color"), opacity: 0.85 } };
 }
 
-function paths_of(one: FigureSeries): uPlot.Series.PathBuilder | undefined {
-    switch (one.kind) {
-        case "steps":
-            return uPlot.paths.stepped?.({ align: 1 });
-        case "bars":
-            return uPlot.paths.bars?.({ size: [1, 60], align: one.low ? 1 : 0 });
-        case "points":
-            return () => null;
-        default:
-            return undefined;
+// Draws the interval around a point, or a band along all points with the first of them.
+function draw_interval({ kind, x, low = [], high = [] }: FigureSeries, { dataIndex }: Room, api: Drawing) {
+    const alone = kind === "points" || kind === "linespoints";
+    const places = alone ? [dataIndex] : dataIndex === 0 ? [...x.keys()] : [];
+    const ends = (values: number[]) => places.map((at) => api.coord([x[at]!, values[at]!]));
+    const color = api.visual("color");
+    const style = alone ? { stroke: color } : { fill: color, opacity: 0.2 };
+    return { type: "polygon", shape: { points: [...ends(high), ...ends(low).reverse()] }, style };
+}
+
+function series_of(figure: Figure, one: FigureSeries, index: number): object[] {
+    const { name, kind, x, y, low, high } = one;
+    const common = { name, color: the_color(`plot-${((one.color ?? index) % plot_colors) + 1}`) };
+    const fits = (value: number, log: boolean | undefined) => Number.isFinite(value) && (!log || value > 0);
+    if (kind === "bars") {
+        const data = x.map((from, at) => [low?.[at] ?? from, high?.[at] ?? x[at + 1] ?? from, y[at]]);
+        const renderItem = (room: Room, api: Drawing) => draw_bar(room, api, figure.y_log);
+        return [{ ...common, type: "custom", renderItem, encode: { x: [0, 1], y: 2 }, data }];
     }
-}
-
-// Returns uPlot's curves. An interval adds two invisible ones, its ends, and a band between them.
-function curves_of(figure: Figure): { series: uPlot.Series[]; bands: uPlot.Band[] } {
-    const x_text = text_of(figure.x_text);
-    const y_text = text_of(figure.y_text);
-    const series: uPlot.Series[] = [{ label: figure.x_label, value: (_, value) => x_text(value) }];
-    const bands: uPlot.Band[] = [];
-    const value = (_: uPlot, shown: number | null) => y_text(shown);
-    for (const [index, one] of figure.series.entries()) {
-        const color = the_color(`plot-${((one.color ?? index) % plot_colors) + 1}`);
-        series.push({
-            label: one.name || figure.y_label,
-            stroke: color,
-            width: one.kind === "bars" ? 1 : 1.5,
-            fill: one.kind === "bars" ? `${color}99` : undefined,
-            paths: paths_of(one),
-            points: { show: one.kind === "points" || one.kind === "linespoints", size: 5, fill: color },
-            spanGaps: false,
-            value,
-        });
-        if (has_interval(one)) {
-            const at = series.length;
-            const end = { stroke: "transparent", width: 0, points: { show: false }, value };
-            series.push({ label: `${one.name} ↓`, ...end }, { label: `${one.name} ↑`, ...end });
-            bands.push({ series: [at + 1, at], fill: `${color}40` });
-        }
-    }
-    return { series, bands };
-}
-
-function scales_of(figure: Figure, x: (number | null)[]): uPlot.Scales {
-    const range = extent(figure);
-    range.x[1] += (range.x[1] - range.x[0] || 1) * 1e-9; // uPlot draws what is at the very end only once
-    const y_range = (low: number | null, high: number | null): uPlot.Range.MinMax => {
-        if (low === null || high === null) {
-            return range.y;
-        }
-        if (figure.y_log) {
-            return [Math.max(low, range.y[0]), Math.max(high, low * 1.01)];
-        }
-        const least = Math.min(range.y[0], low);
-        return [least, figure.y_range?.[1] ?? (high + (high - least) * 0.05 || 1)];
+    const data = x.flatMap((at, place) =>
+        fits(at, figure.x_log) ? [[at, fits(y[place]!, figure.y_log) ? y[place]! : null]] : [],
+    );
+    const intervals = {
+        ...{
+            ...common,
+            type: "custom",
+            silent: true,
+            clip: true,
+            tooltip: { show: false },
+            encode: { x: 0, y: [1, 2] },
+        },
+        renderItem: (room: Room, api: Drawing) => draw_interval(one, room, api),
+        data: x.map((at, place) => [at, low?.[place], high?.[place]]),
     };
+    const curve = {
+        ...{ ...common, type: kind === "points" ? "scatter" : "line", symbolSize: 5, data },
+        ...{ showSymbol: kind === "linespoints", symbol: "circle", lineStyle: { width: 1.5 } },
+        step: kind === "steps" ? "end" : undefined,
+        emphasis: { focus: figure.series.length > 1 ? "series" : "none" },
+    };
+    return low && high ? [curve, intervals] : [curve];
+}
+
+function options_of(figure: Figure, zoom: [number, number] | null, with_legend: boolean) {
+    const { x_log, y_log, x_range, y_range, x_tics, x_text = short_number, y_text = short_number } = figure;
+    const named = with_legend && figure.series.some(({ name }) => name && name !== figure.title);
+    const customValues = x_tics?.map(([, at]) => at);
+    const tic = (value: number) => x_tics?.find(([, at]) => at === value)?.[0] ?? x_text(value);
+    // The axis begins at 0 where the values are not far from it.
+    const least = ({ min, max }: { min: number; max: number }) => (min > 0 && min < (max - min) * 2 ? 0 : null);
+    const formatter = (points: Point[]) =>
+        [
+            tic(points[0]!.axisValue),
+            ...points.map(({ marker, seriesName, value }) => `${marker}${seriesName}: ${y_text(value.at(-1)!)}`),
+        ].join("\n");
     return {
-        x: {
-            time: false,
-            distr: figure.x_log ? 3 : 1,
-            range: (_, low, high) => (low === x[0] && high === x[x.length - 1] ? range.x : [low, high]),
-        },
-        y: { distr: figure.y_log ? 3 : 1, range: (_, low, high) => y_range(low, high) },
+        grid: { left: 8, right: 24, top: named ? 34 : 12, bottom: 8, outerBoundsMode: "same" },
+        legend: named ? legend() : undefined,
+        tooltip: { trigger: "axis", renderMode: "richText", confine: true, formatter },
+        xAxis: axis(x_log ? "log" : "value", figure.x_label, 28, {
+            min: zoom?.[0] ?? x_range?.[0] ?? "dataMin",
+            max: zoom?.[1] ?? x_range?.[1] ?? "dataMax",
+            axisTick: { customValues },
+            axisLabel: { formatter: tic, customValues, hideOverlap: true },
+        }),
+        yAxis: axis(y_log ? "log" : "value", figure.y_label, 40, {
+            scale: true,
+            min: y_range?.[0] ?? (y_log ? undefined : least),
+            max: y_range?.[1] ?? undefined,
+            axisLabel: { formatter: y_text },
+        }),
+        series: figure.series.flatMap((one, index) => series_of(figure, one, index)),
     };
 }
 
-function axes_of(figure: Figure): uPlot.Axis[] {
-    const line = { stroke: the_color("line"), width: 1 };
-    const font = "11px sans-serif";
-    const axis = { stroke: the_color("ink-3"), grid: line, ticks: line, font, labelFont: font, labelSize: 18 };
-    const { x_tics, x_text, y_text } = figure;
-    const x_value = (value: number) =>
-        x_tics ? (x_tics.find(([, at]) => at === value)?.[0] ?? "") : (x_text ?? short_number)(value);
-    const all = (text: (value: number) => string) => (_: uPlot, splits: (number | null)[]) =>
-        splits.map((value) => (value === null ? "" : text(value)));
-    // uPlot's own tics of a logarithmic axis begin at the smallest value, whatever it is.
-    const log_splits = (most: number) => (_: uPlot, __: number, low: number, high: number) => {
-        const made = tics(low, high, most, true);
-        return made.length > 1 ? made : tics(low, high, most);
-    };
-    return [
-        {
-            ...axis,
-            label: figure.x_label,
-            size: 34,
-            space: 78,
-            splits: x_tics ? () => x_tics.map(([, value]) => value) : figure.x_log ? log_splits(7) : undefined,
-            filter: (_, splits) => splits, // uPlot's own hides names that are no powers of ten
-            values: all(x_value),
-        },
-        {
-            ...axis,
-            label: figure.y_label,
-            size: 62,
-            splits: figure.y_log ? log_splits(6) : undefined,
-            filter: (_, splits) => splits,
-            values: all(y_text ?? short_number),
-        },
-    ];
-}
-
-// Hides the ends of intervals in the legend: the curve between them has a line there.
-function hide_interval_ends(place: HTMLElement, figure: Figure): void {
-    let row = 1;
-    for (const one of figure.series) {
-        row++;
-        for (let extra = 0; extra < (has_interval(one) ? 2 : 0); extra++) {
-            const end = place.querySelector<HTMLElement>(`.u-legend tr:nth-child(${++row})`);
-            if (end) {
-                end.hidden = true;
-            }
-        }
-    }
-}
-
-function chart_of(figure: Figure, place: HTMLElement, width: number, height: number, options: PlotOptions): uPlot {
-    const data = aligned(figure.series);
-    const selected = (made: uPlot) => {
-        const { left, width: chosen } = made.select;
-        if (options.zoomed && chosen > 3) {
-            options.zoomed(made.posToVal(left, "x"), made.posToVal(left + chosen, "x"));
-            made.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-        }
-    };
-    const chart = new uPlot(
-        {
-            width,
-            height,
-            ...curves_of(figure),
-            legend: { show: options.legend ?? true, live: true },
-            cursor: { drag: { x: true, y: false, setScale: !options.zoomed }, focus: { prox: 24 } },
-            focus: { alpha: 0.35 },
-            scales: scales_of(figure, data[0]!),
-            axes: axes_of(figure),
-            hooks: { setSelect: [selected] },
-        },
-        data as uPlot.AlignedData,
-        place,
-    );
-    hide_interval_ends(place, figure);
-    return chart;
-}
-
-function save_tools(name: (figure: Figure, end: string) => string, shown: () => Figure | null): HTMLElement {
-    const make: [string, (figure: Figure) => Blob | Promise<Blob>][] = [
-        ["SVG", (figure) => new Blob([figure_svg(figure)], { type: "image/svg+xml" })],
-        ["PNG", (figure) => figure_png(figure)],
-        ["CSV", (figure) => new Blob([figure_csv(figure)], { type: "text/csv" })],
-    ];
-    const save = async (format: string, content: (figure: Figure) => Blob | Promise<Blob>) => {
-        const figure = shown();
-        if (figure) {
-            save_file(name(figure, format.toLowerCase()), await content(figure));
-        }
-    };
-    return h(
-        "div.row.tight",
-        make.map(([format, content]) =>
-            button(format, () => save(format, content), {
-                small: true,
-                kind: "quiet",
-                label: t().plot.save_as(format),
-            }),
-        ),
-    );
-}
-
-export function plot(scope: Scope, options: PlotOptions = {}): Plot {
-    const place = h("div.plot");
-    const heading = h("strong.clip", { hidden: true });
-    let figure: Figure | null = null;
-    let chart: uPlot | null = null;
-    let width = 0;
-    const height = options.height ?? 260;
-    const file_name = (of: Figure, end: string) =>
-        `${(options.name ?? of.title).replace(/[^\w.-]+/g, "-").toLowerCase()}.${end}`;
-    const tools = save_tools(file_name, () => figure);
-    const build = () => {
-        chart?.destroy();
-        chart = null;
-        place.replaceChildren();
-        if (!figure || width < 80) {
-            return;
-        }
-        heading.textContent = figure.title;
-        heading.hidden = figure.title === "";
-        if (figure.series.every((one) => one.x.length === 0)) {
-            place.append(h("p.muted.small", t().plot.nothing));
-            return;
-        }
-        chart = chart_of(figure, place, width, height, options);
-        if (figure.note) {
-            place.append(h("p.muted.small", figure.note));
-        }
-    };
-    on_resize(scope, place, (new_width) => {
-        if (new_width === width) {
-            return;
-        }
-        width = new_width;
-        if (chart) {
-            chart.setSize({ width, height });
-        } else {
-            build();
-        }
+// Says a figure in words, for those who do not see it.
+function words_of({ title, y_label, series, y_text = short_number }: Figure): string {
+    const told = series.slice(0, told_max).map(({ name, y }) => {
+        const known = y.filter(Number.isFinite);
+        const ends = known.length > 0 ? `${y_text(Math.min(...known))} – ${y_text(Math.max(...known))}` : "–";
+        return `${name || y_label}: ${ends}`;
     });
-    scope.listen(window, "studio-theme", build);
-    scope.on_end(() => chart?.destroy());
-    return {
-        element: h("figure.figure", h("figcaption.plot-head", heading, tools), place),
-        show: (shown) => {
-            figure = shown;
-            build();
-        },
+    return [title, ...told].filter(Boolean).join("; ");
+}
+
+// Returns an empty plot; show() fills it.
+export function plot(scope: Scope, options: PlotOptions = {}): Plot {
+    const chart = echart(scope, options.name ?? "");
+    const below = h("p.muted.small");
+    let zoom: [number, number] | null = null;
+    const show = (figure: Figure) => {
+        const { title, series, x_label, y_label } = figure;
+        const nothing = series.every((one) => one.x.length === 0);
+        below.textContent = nothing ? t().plot.nothing : (figure.note ?? "");
+        chart.place.hidden = nothing;
+        const rows = series.flatMap(({ name, x, y, low, high }) =>
+            x.map((at, place) => [name, at, y[place] ?? "", low?.[place] ?? "", high?.[place] ?? ""]),
+        );
+        const set_zoom = (chosen: [number, number] | null) => {
+            zoom = chosen;
+            show(figure);
+        };
+        chart.place.ondblclick = () => zoom && set_zoom(null);
+        chart.show({
+            title,
+            options: () => options_of(figure, zoom, options.legend ?? true),
+            height: options.height ?? 260,
+            words: words_of(figure),
+            rows: [["curve", x_label || "x", y_label || "y", "low", "high"], ...rows],
+            brush: options.zoomed ?? ((from, to) => set_zoom([from, to])),
+        });
     };
+    chart.element.append(below);
+    return { element: chart.element, show };
 }

@@ -3,7 +3,7 @@
 import type { Scope } from "../core/dom";
 import { nanoseconds } from "../core/format";
 import { the_color } from "../core/settings";
-import { echart } from "./chart";
+import { axis, echart, escaped, rows_axis, type Drawing, type Room } from "./chart";
 
 export interface Slice {
     from: number; // ns
@@ -35,18 +35,11 @@ function slice_color(kind: string): string {
     return the_color(names[kind] ?? (kind === "down" ? "plot-5" : "plot-2"));
 }
 
-interface Api {
-    value: (dimension: number) => number;
-    coord: (point: [number, number]) => [number, number];
-    visual: (name: "color") => string;
-}
-
 // Draws a slice, at least two pixels wide, within the plot.
-function draw_slice(params: { coordSys: { x: number; width: number } }, api: Api) {
+function draw_slice({ coordSys: { x, width } }: Room, api: Drawing) {
     const row = api.value(0);
     const [left, y] = api.coord([api.value(1), row]);
     const [right] = api.coord([api.value(2), row]);
-    const { x, width } = params.coordSys;
     const from = Math.max(left, x);
     const to = Math.min(Math.max(right, left + 2), x + width);
     if (to <= from) {
@@ -57,7 +50,6 @@ function draw_slice(params: { coordSys: { x: number; width: number } }, api: Api
 }
 
 function options_of({ rows, range }: Slices) {
-    const [ink, line] = [the_color("ink-3"), the_color("line")];
     const data = rows.flatMap(({ slices }, row) =>
         slices.map((slice) => ({
             value: [row, slice.from, slice.to],
@@ -66,31 +58,16 @@ function options_of({ rows, range }: Slices) {
         })),
     );
     return {
-        animation: false,
-        textStyle: { fontFamily: "sans-serif", color: ink },
         grid: { left: 8, right: 24, top: 8, bottom: 34, containLabel: true },
         tooltip: {
-            formatter: ({ data: { slice } }: { data: { slice: Slice } }) => {
-                const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
-                return slice.text.map(escaped).join("<br>");
-            },
+            formatter: ({ data: { slice } }: { data: { slice: Slice } }) => slice.text.map(escaped).join("<br>"),
         },
-        brush: { xAxisIndex: 0, brushType: "lineX", brushMode: "single", transformable: false, removeOnClick: true },
-        toolbox: { show: false },
-        xAxis: {
-            type: "value",
+        xAxis: axis("value", "", 0, {
             min: range[0],
             max: range[1],
-            axisLabel: { color: ink, formatter: (value: number) => nanoseconds(value) },
-            splitLine: { lineStyle: { color: line } },
-        },
-        yAxis: {
-            type: "category",
-            inverse: true,
-            data: rows.map(({ name }) => name),
-            axisLabel: { color: ink, interval: 0 },
-            axisTick: { show: false },
-        },
+            axisLabel: { formatter: (value: number) => nanoseconds(value) },
+        }),
+        yAxis: rows_axis(rows.map(({ name }) => name)),
         series: [{ type: "custom", renderItem: draw_slice, encode: { x: [1, 2], y: 0 }, data }],
     };
 }
@@ -105,13 +82,6 @@ export function slice_chart(
         const { slice } = (params.data ?? {}) as { slice?: Slice };
         if (slice) {
             options.open(slice);
-        }
-    });
-    chart.on("brushEnd", (params) => {
-        const [area] = params.areas as { coordRange?: [number, number] }[];
-        const range = area?.coordRange;
-        if (range && range[1] > range[0]) {
-            options.choose(range[0], range[1]);
         }
     });
     return {
@@ -131,7 +101,7 @@ export function slice_chart(
                         own.map((one) => [row, one.from, one.to, one.kind, one.text.join("; ")]),
                     ),
                 ],
-                brush: true,
+                brush: options.choose,
             });
         },
     };

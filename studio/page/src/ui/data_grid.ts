@@ -3,9 +3,9 @@
 import { api } from "../core/api";
 import type { Scope } from "../core/dom";
 import { with_unit } from "../core/format";
-import type { Cell, Column, QueryAnswer } from "../core/types";
+import type { Cell, Column, QueryAnswer, Rows } from "../core/types";
 import { told } from "../i18n/text";
-import { grid, type Grid } from "./grid";
+import { grid, type Grid, type GridColumn } from "./grid";
 
 interface DataGridOptions {
     label: string;
@@ -24,13 +24,38 @@ export function cell_text(value: Cell | undefined, column: Column): string {
     if (typeof value === "number" && (column.unit === "ns" || column.unit === "bytes" || column.unit === "bit/s")) {
         return with_unit(value, column.unit);
     }
-    return typeof value === "number" ? String(value) : String(value);
+    return String(value);
 }
 
 export function column_width(column: Column): number {
     const name_px = column.name.length * 7.5 + 24;
     const content = column.type === "text" ? 160 : column.unit === "ns" ? 118 : 100;
     return Math.min(Math.max(name_px, content), 320);
+}
+
+interface RowsGridOptions {
+    label: string;
+    height: string;
+    empty?: string;
+    title?: (column: Column) => string;
+    text: (value: Cell | undefined, column: Column) => string;
+}
+
+// Makes a grid of rows that are here. Two columns may have the same name.
+export function rows_grid(scope: Scope, { columns, rows }: Rows, options: RowsGridOptions): HTMLElement {
+    const { title = ({ name }) => name, text, ...others } = options;
+    const made = columns.map((column, index): GridColumn<Cell[]> => {
+        return {
+            name: String(index),
+            title: title(column),
+            help: [column.name, column.unit].filter(Boolean).join("; "),
+            width: column_width(column),
+            right: column.type === "number",
+            cell: (row) => text(row[index], column),
+            value: (row) => row[index] ?? undefined,
+        };
+    });
+    return grid<Cell[]>(scope, { ...others, columns: made, rows }).element;
 }
 
 export function data_grid(scope: Scope, options: DataGridOptions): Grid {

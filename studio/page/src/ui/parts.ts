@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buttons, fields, cards, dialogs, tabs and other parts that views are built from.
-import { ApiError, was_aborted } from "../core/api";
-import { h, new_id, type Scope, type Child, type Props } from "../core/dom";
+import { api, ApiError, was_aborted } from "../core/api";
+import { fill, h, new_id, type Scope, type Child, type Props } from "../core/dom";
 import { t, told } from "../i18n/text";
 import { icon, type IconName } from "./icons";
 
@@ -82,8 +82,20 @@ export function input(props: Props = {}): HTMLInputElement {
     return h("input", { autocomplete: "off", spellcheck: "false", ...props, class: `input ${props.class ?? ""}` });
 }
 
+export function search_box(label: string, change: (event: Event) => void, props: Props = {}): HTMLInputElement {
+    const on = { input: change };
+    return input({ type: "search", class: "search", placeholder: label, "aria-label": label, on, ...props });
+}
+
+export type Choice = readonly [value: string, text: string];
+
+// Returns the choices of these values, which are shown as `text` says.
+export function choices(values: readonly string[], text: (value: string) => string = String): Choice[] {
+    return values.map((value) => [value, text(value)]);
+}
+
 export function select(
-    choices: readonly (readonly [value: string, text: string])[],
+    choices: readonly Choice[],
     value: string,
     change: (value: string) => void,
     props: Props = {},
@@ -96,9 +108,17 @@ export function select(
     return made;
 }
 
-export function checkbox(text: string, checked: boolean, change: (checked: boolean) => void): HTMLLabelElement {
+export function checkbox(
+    text: string,
+    checked = false,
+    change: (checked: boolean) => void = () => undefined,
+): HTMLLabelElement {
     const box = h("input", { type: "checkbox", checked, on: { change: () => change(box.checked) } });
     return h("label.check", box, text);
+}
+
+export function is_checked(box: HTMLLabelElement): boolean {
+    return (box.control as HTMLInputElement).checked;
 }
 
 export function badge(text: string, kind = ""): HTMLElement {
@@ -168,6 +188,11 @@ export function view_head(title: Child, lead: Child, ...tools: Child[]): HTMLEle
 
 export function card(title: Child, tools: Child, ...children: Child[]): HTMLElement {
     return h("section.card", title || tools ? h("header", h("h2", title), tools) : null, children);
+}
+
+// Makes a card that a table fills up to its edges.
+export function flush_card(title: Child, tools: Child, content: Child): HTMLElement {
+    return h("section.card.flush", h("header", title instanceof Node ? title : h("h2", title), tools), content);
 }
 
 export function fact(name: string, value: Child, kind = ""): HTMLElement {
@@ -281,6 +306,56 @@ export function sheet(
 
 export function confirm_sheet(title: string, text: Child, action: string, work: () => unknown): Promise<boolean> {
     return sheet(title, h("p", text), { text: action, kind: "danger", done: work });
+}
+
+// Asks whether to remove what can be restored, removes it and offers to take that back; `after` is told of both.
+export function remove_sheet(
+    words: { remove: string; remove_text: (name: string) => string },
+    name: string,
+    path: string,
+    after: (gone: boolean) => unknown,
+): Promise<boolean> {
+    return confirm_sheet(words.remove, words.remove_text(name), words.remove, async () => {
+        await api.remove(path);
+        const restore = () => api.post(`${path}/restore`).then(() => after(false));
+        toast(t().runs.removed(name), { action: [t().runs.undo, restore] });
+        await after(true);
+    });
+}
+
+const offered_max = 400; // names in a sheet
+
+// Opens a sheet in which some of many names are chosen; `text` says more of a name, and `done` gets those chosen.
+export async function choose_names(
+    words: { title: string; find: string; lead?: string; show?: string },
+    names: string[],
+    chosen: Iterable<string>,
+    done: (names: string[]) => void,
+    text: (name: string) => string = String,
+): Promise<void> {
+    const picked = new Set(chosen);
+    const list = h("div.choices", { tabindex: 0, role: "group", "aria-label": words.title });
+    const show = () => {
+        const parts = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+        const fits = (name: string) => parts.every((part) => text(name).toLowerCase().includes(part));
+        const found = names.filter((name) => picked.has(name) || fits(name)).slice(0, offered_max);
+        const check = (name: string) =>
+            checkbox(text(name), picked.has(name), (on) => (on ? picked.add(name) : picked.delete(name)));
+        fill(list, found.map(check));
+    };
+    const box = search_box(words.find, show);
+    show();
+    const lead = words.lead ? h("p.muted", words.lead) : null;
+    const action = { text: words.show ?? t().run.show, done: () => done([...picked]) };
+    await sheet(words.title, [lead, box, list], action, true);
+}
+
+// Shows a text that the server cannot show again, with a button that copies it.
+export function show_secret(title: string, secret: string, label: string, note_of: HTMLElement, more: Child = null) {
+    const { copy, copied } = t().account;
+    const copy_it = () => navigator.clipboard.writeText(secret).then(() => toast(copied));
+    const shown = input({ readonly: true, value: secret, class: "mono", "aria-label": label });
+    return sheet(title, [note_of, shown, more, button(copy, copy_it, { icon: "copy" })], { text: t().common.close });
 }
 
 export interface Tab {

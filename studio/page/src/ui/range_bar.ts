@@ -2,10 +2,11 @@
 // A bar that shows and changes the time range of all views of a run.
 import { fill, h, type Scope } from "../core/dom";
 import { nanoseconds } from "../core/format";
-import { link } from "../core/router";
+import { link, query_link, with_query } from "../core/router";
 import { choose_range, on_range, time_range } from "../core/time_range";
 import { time_ns } from "../core/time_text";
 import { t } from "../i18n/text";
+import type { IconName } from "./icons";
 import { button, input, link_button } from "./parts";
 
 // Makes the bar; `here` is the view it stands in, to which it has no link.
@@ -24,7 +25,14 @@ export function range_bar(scope: Scope, run: number, here: "run" | "query" | "ca
         };
         from.addEventListener("change", take);
         to.addEventListener("change", take);
-        const asked = range ? `&from=${range[0]}${range[1] === Number.MAX_SAFE_INTEGER ? "" : `&to=${range[1]}`}` : "";
+        const until = range?.[1] === Number.MAX_SAFE_INTEGER ? undefined : range?.[1];
+        const asked = { from: range?.[0], to: until };
+        const there: [string, string, string, IconName][] = [
+            ["query", words.events, query_link(run, "events", "", asked), "query"],
+            ["captures", words.packets, with_query(link("captures", run), asked), "captures"],
+            ["run", words.plots, with_query(link("run", run), { tab: "series", ...asked }), "process"],
+        ];
+        const others = there.filter(([view]) => range && view !== here);
         fill(
             element,
             h("span.label-text", words.title),
@@ -34,21 +42,7 @@ export function range_bar(scope: Scope, run: number, here: "run" | "query" | "ca
             range
                 ? button(words.whole, () => choose_range(null), { small: true, icon: "fit" })
                 : h("span.muted.small", words.hint),
-            range && here !== "query"
-                ? link_button(words.events, `${link("query")}?runs=${run}&table=events${asked}`, {
-                      small: true,
-                      icon: "query",
-                  })
-                : null,
-            range && here !== "captures"
-                ? link_button(words.packets, `${link("captures", run)}?${asked.slice(1)}`, {
-                      small: true,
-                      icon: "captures",
-                  })
-                : null,
-            range && here !== "run"
-                ? link_button(words.plots, `${link("run", run)}?tab=series${asked}`, { small: true, icon: "process" })
-                : null,
+            others.map(([, said, address, icon]) => link_button(said, address, { small: true, icon })),
         );
     };
     on_range(scope, draw);

@@ -3,9 +3,10 @@
 import { api } from "../core/api";
 import { debounce, fill, h, type Scope } from "../core/dom";
 import { moment } from "../core/format";
+import { link } from "../core/router";
 import { plain_name, settings_of, short_setting, type Run, type Runs } from "../core/types";
 import { t } from "../i18n/text";
-import { button, input, sheet } from "./parts";
+import { button, empty, link_button, search_box, sheet } from "./parts";
 
 export interface RunPicker {
     element: HTMLElement;
@@ -82,7 +83,6 @@ class Picker implements RunPicker {
         const words = t().picker;
         const picked = new Set(this.chosen);
         const list = h("ul.pick-list", { tabindex: 0 });
-        const box = input({ type: "search", placeholder: t().runs.search, "aria-label": t().runs.search });
         const load = async () => {
             const answer = await api.get<Runs>("runs", { search: box.value, limit: 100 }, this.scope.signal);
             const runs = answer.runs.filter((run) => run.has_result);
@@ -94,8 +94,10 @@ class Picker implements RunPicker {
                 runs.map((run) => this.choice(run, picked)),
             );
         };
-        const load_soon = debounce(this.scope, 200, () => void load());
-        box.addEventListener("input", load_soon);
+        const box: HTMLInputElement = search_box(
+            t().runs.search,
+            debounce(this.scope, 200, () => void load()),
+        );
         void load();
         if (await sheet(words.title, [box, list], { text: words.use, done: () => undefined })) {
             this.set([...picked].sort((one, other) => one - other));
@@ -141,6 +143,12 @@ class Picker implements RunPicker {
             button(text, () => void this.choose(), { small: true, icon: "plus" }),
         );
     }
+}
+
+// Says that there is no run that could be asked.
+export function no_runs(text = t().query.no_runs_text): HTMLElement {
+    const simulate = link_button(t().nav.simulate, link("simulate"), { kind: "main-action" });
+    return empty(t().query.no_runs, text, simulate);
 }
 
 export async function run_picker(

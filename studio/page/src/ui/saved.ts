@@ -5,19 +5,13 @@ import { h } from "../core/dom";
 import { session } from "../core/session";
 import type { Documents, SavedDocument } from "../core/types";
 import { t } from "../i18n/text";
-import { button, checkbox, confirm_sheet, field, input, sheet, toast } from "./parts";
+import { button, checkbox, field, input, is_checked, remove_sheet, sheet, toast } from "./parts";
 
 function document_row(one: SavedDocument<unknown>, open: () => Promise<void>): HTMLElement {
     const words = t().saved;
-    const show = (shown: boolean) => {
-        row.hidden = !shown;
-    };
-    const restore = () => api.post(`documents/${one.id}/restore`).then(() => show(true));
     const remove = () =>
-        confirm_sheet(words.remove, words.remove_text(one.name), words.remove, async () => {
-            await api.remove(`documents/${one.id}`);
-            show(false);
-            toast(t().runs.removed(one.name), { action: [t().runs.undo, restore] });
+        remove_sheet(words, one.name, `documents/${one.id}`, (gone) => {
+            row.hidden = gone;
         });
     const label = `${words.remove}: ${one.name}`;
     const row: HTMLElement = h(
@@ -50,15 +44,13 @@ async function choose<Body>(kind: string, open: (document: SavedDocument<Body>) 
 async function keep(kind: string, body: unknown): Promise<void> {
     const words = t().saved;
     const name = input({ required: true, name: "saved-name" });
-    let shared = false;
-    const share = (on: boolean) => {
-        shared = on;
-    };
+    const share = checkbox(t().common.share_with_all);
     const done = async () => {
+        const shared = is_checked(share);
         await api.post("documents", { kind, name: name.value.trim() || words.unnamed, shared, body });
         toast(words.kept);
     };
-    const fields = [field(words.name, name), checkbox(t().common.share_with_all, false, share)];
+    const fields = [field(words.name, name), share];
     await sheet(words.save, fields, { text: words.save, done });
 }
 

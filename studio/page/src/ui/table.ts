@@ -29,3 +29,13 @@ export function plain_table(head: Child[] | null, rows: Child[][], style = ""): 
         ),
     );
 }
+
+// Makes a table whose rows have a name, and numbers at the right of it.
+export function number_table(head: Child[], rows: [name: Child, ...numbers: Child[]][]): HTMLElement {
+    const titles = head.map((title, at) => (at === 0 ? title : h("th.right", { scope: "col" }, title)));
+    const cells = rows.map(([name, ...numbers]) => [
+        h("th", { scope: "row" }, name),
+        ...numbers.map((text) => h("td.right.nowrap", text)),
+    ]);
+    return plain_table(titles, cells);
+}

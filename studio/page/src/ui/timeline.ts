@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number of a table's rows over time, in which one can drag to choose a range.
-import { api } from "../core/api";
+import { analysed } from "../core/api";
 import { h, type Scope } from "../core/dom";
-import { nanoseconds } from "../core/format";
 import { choose_range } from "../core/time_range";
 import type { StepAnswer, Table } from "../core/types";
 import { t } from "../i18n/text";
+import { figure_of_bins } from "../plot/figure";
 import { plot } from "../plot/plot";
 
 const time_bins = 160;
@@ -50,8 +50,7 @@ export class Timeline {
             { do: "histogram", column: time, bins: time_bins },
         ];
         try {
-            const answer = await api.post<{ steps: StepAnswer[] }>("analysis", { runs, steps }, signal);
-            const last = answer.steps[answer.steps.length - 1]!;
+            const last = await analysed(runs, steps, signal);
             this.element.hidden = last.rows.length === 0;
             this.draw(last, title);
         } catch {
@@ -64,13 +63,6 @@ export class Timeline {
             const at = columns.findIndex((one) => one.name === name);
             return rows.map((row) => Number(row[at]));
         };
-        const [low, high] = [column("from"), column("to")];
-        this.chart.show({
-            title,
-            x_label: "",
-            y_label: "",
-            x_text: (value) => nanoseconds(value),
-            series: [{ name: t().query.rows, kind: "bars", x: low, y: column("count"), low, high }],
-        });
+        this.chart.show(figure_of_bins(title, t().query.rows, column("from"), column("to"), column("count")));
     }
 }

@@ -5,20 +5,8 @@ import { h, type Child, type Scope } from "../core/dom";
 import { moment } from "../core/format";
 import { session } from "../core/session";
 import { t } from "../i18n/text";
-import {
-    badge,
-    button,
-    card,
-    confirm_sheet,
-    field,
-    input,
-    later,
-    note,
-    select,
-    sheet,
-    toast,
-    view_head,
-} from "../ui/parts";
+import { badge, button, card, choices, confirm_sheet, field, input, later, note } from "../ui/parts";
+import { select, sheet, show_secret, toast, view_head } from "../ui/parts";
 import { plain_table } from "../ui/table";
 import { new_password_fields } from "./login";
 import type { SessionRow, TokenRow } from "../core/types";
@@ -89,31 +77,21 @@ function token_cells(row: TokenRow, changed: () => void): Child[] {
     ];
 }
 
-// Shows a new token, which the server cannot show again.
-async function show_token(token: string): Promise<void> {
+function show_token(token: string): Promise<boolean> {
     const words = t().account;
     const example = `curl -H "Authorization: Bearer ${token}" ${location.origin}/api/v1/runs`;
-    const copy = () => navigator.clipboard.writeText(token).then(() => toast(words.copied));
-    const parts = [
-        note("warn", words.token_once),
-        input({ readonly: true, value: token, class: "mono", "aria-label": words.new_token }),
-        h("pre.code-block", { tabindex: 0 }, example),
-        button(words.copy, copy, { icon: "copy" }),
-    ];
-    await sheet(words.token_made, parts, { text: t().common.close });
+    const code = h("pre.code-block", { tabindex: 0 }, example);
+    return show_secret(words.token_made, token, words.new_token, note("warn", words.token_once), code);
 }
 
 async function make_token(made: () => void): Promise<void> {
     const words = t().account;
     const name = input({ required: true, name: "token-name" });
-    let days = 90;
     let token = "";
-    const choices = [7, 90, 365].map((one): [string, string] => [String(one), words.days(one)]);
-    const lasts = select(choices, String(days), (value) => {
-        days = Number(value);
-    });
+    const days = choices(["7", "90", "365"], (one) => words.days(Number(one)));
+    const lasts = select(days, "90", () => undefined);
     const done = async () => {
-        const body = { name: name.value.trim() || "token", days };
+        const body = { name: name.value.trim() || "token", days: Number(lasts.value) };
         token = (await api.post<{ token: string }>("tokens", body)).token;
     };
     const fields = [field(words.token_name, name, words.token_hint), field(words.expires, lasts)];

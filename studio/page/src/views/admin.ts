@@ -4,42 +4,19 @@ import { api } from "../core/api";
 import { h, type Child, type Scope } from "../core/dom";
 import { bytes, moment } from "../core/format";
 import { keep_query, type Place } from "../core/router";
-import { session, type Role } from "../core/session";
+import { session } from "../core/session";
 import type { AuditRow, Status, UserRow } from "../core/types";
 import { t } from "../i18n/text";
 import { grid } from "../ui/grid";
-import {
-    badge,
-    bar,
-    button,
-    card,
-    confirm_sheet,
-    fact,
-    field,
-    input,
-    later,
-    note,
-    select,
-    sheet,
-    tabs,
-    tell_problem,
-    toast,
-    view_head,
-} from "../ui/parts";
+import { badge, bar, button, card, confirm_sheet, fact, field, flush_card, input, later, note } from "../ui/parts";
+import { search_box, select, sheet, show_secret, tabs, tell_problem, view_head } from "../ui/parts";
 import { plain_table } from "../ui/table";
 
-const roles: Role[] = ["administrator", "user", "viewer"];
-
-function role_choices(): [string, string][] {
-    return roles.map((role) => [role, `${t().roles[role]}: ${t().role_texts[role]}`]);
-}
+const roles = ["administrator", "user", "viewer"] as const;
 
 function show_link(name: string, once: string): Promise<boolean> {
-    const words = t().admin;
-    const shown = input({ readonly: true, value: once, class: "mono", "aria-label": words.link_for(name) });
-    const copy = () => navigator.clipboard.writeText(once).then(() => toast(t().account.copied));
-    const parts = [note("", words.link_text), shown, button(t().account.copy, copy, { icon: "copy" })];
-    return sheet(words.link_for(name), parts, { text: t().common.close });
+    const title = t().admin.link_for(name);
+    return show_secret(title, once, title, note("", t().admin.link_text));
 }
 
 function user_cells(row: UserRow, changed: () => void): Child[] {
@@ -62,7 +39,7 @@ function user_cells(row: UserRow, changed: () => void): Child[] {
                 void show_link(row.name, link);
             }
         });
-    const named = roles.map((role): [string, string] => [role, t().roles[role]]);
+    const named = roles.map((role) => [role, t().roles[role]] as const);
     const role = me
         ? t().roles[row.role]
         : select(named, row.role, set_role, { "aria-label": words.role_of(row.name) });
@@ -85,22 +62,16 @@ function user_cells(row: UserRow, changed: () => void): Child[] {
 async function add_user(added: () => void): Promise<void> {
     const words = t().admin;
     const name = input({ name: "user-name", required: true, autocapitalize: "none" });
-    let role = "user";
-    const choose = (chosen: string) => {
-        role = chosen;
-    };
+    const named = roles.map((one) => [one, `${t().roles[one]}: ${t().role_texts[one]}`] as const);
+    const role = select(named, "user", () => undefined);
     const done = async () => {
-        const answer = await api.post<{ link?: string }>("users", { name: name.value.trim(), role });
+        const answer = await api.post<{ link?: string }>("users", { name: name.value.trim(), role: role.value });
         added();
         if (answer.link) {
             void show_link(name.value.trim(), answer.link);
         }
     };
-    const fields = [
-        field(words.name, name),
-        field(words.role, select(role_choices(), role, choose)),
-        h("p.muted.small", words.add_text),
-    ];
+    const fields = [field(words.name, name), field(words.role, role), h("p.muted.small", words.add_text)];
     await sheet(words.add, fields, { text: words.add, done });
 }
 
@@ -153,19 +124,12 @@ function audit_tab(scope: Scope): Child {
             return { rows: rows.slice(offset, offset + limit), total: rows.length + (more ? 1 : 0) };
         },
     });
-    const box = input({
-        type: "search",
-        class: "search",
-        placeholder: words.search_audit,
-        "aria-label": words.search_audit,
-        on: {
-            change: () => {
-                name = box.value.trim();
-                list.reload();
-            },
-        },
-    });
-    return h("section.card.flush", h("header", h("h2", words.audit), box), list.element);
+    const search = () => {
+        name = box.value.trim();
+        list.reload();
+    };
+    const box = search_box(words.search_audit, () => undefined, { on: { change: search } });
+    return flush_card(words.audit, box, list.element);
 }
 
 function status_tab(scope: Scope): Child {

@@ -7,7 +7,7 @@ import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
 import type { Documents, LibraryEntry, SavedDocument } from "../core/types";
 import { t, told } from "../i18n/text";
-import { badge, button, confirm_sheet, empty, input, later, link_button, toast, view_head } from "../ui/parts";
+import { badge, button, empty, later, link_button, remove_sheet, search_box, toast, view_head } from "../ui/parts";
 
 // Returns the question that an entry answers, in the language of the page.
 export function question_of(entry: LibraryEntry): string {
@@ -86,14 +86,7 @@ class Library {
             keep_query({ q: this.wanted });
             this.draw();
         };
-        this.box = input({
-            type: "search",
-            class: "search",
-            value: this.wanted,
-            placeholder: words.search,
-            "aria-label": words.search,
-            on: { input: search },
-        });
+        this.box = search_box(words.search, search, { value: this.wanted });
     }
 
     show(): Child {
@@ -127,16 +120,12 @@ class Library {
             [entry.name, entry.question, question_of(entry), title(group_of(entry))].join(" ");
         const found = this.all.filter((entry) => fits(text(entry)));
         const mine = this.own.filter((one) => fits(one.name));
+        const own_card = (one: SavedDocument) => this.own_card(one);
         const section = (name: string, cards: HTMLElement[]) =>
             h("section.stack", h("h2", name), h("ul.entries", cards));
         fill(
             this.results,
-            mine.length > 0
-                ? section(
-                      words.own,
-                      mine.map((one) => this.own_card(one)),
-                  )
-                : null,
+            mine.length > 0 && section(words.own, mine.map(own_card)),
             by_group(found).map(([group, entries]) => section(title(group), entries.map(entry_card))),
             found.length + mine.length === 0 ? this.nothing() : null,
         );
@@ -154,13 +143,7 @@ class Library {
 
     private own_card(one: SavedDocument): HTMLElement {
         const words = t().shelf;
-        const restore = () => api.post(`documents/${one.id}/restore`).then(() => this.load());
-        const remove = () =>
-            confirm_sheet(words.remove, words.remove_text(one.name), words.remove, async () => {
-                await api.remove(`documents/${one.id}`);
-                toast(t().runs.removed(one.name), { action: [t().runs.undo, restore] });
-                await this.load();
-            });
+        const remove = () => remove_sheet(words, one.name, `documents/${one.id}`, () => this.load());
         const label = `${words.remove}: ${one.name}`;
         const href = link("edit", "document", one.id);
         return h(

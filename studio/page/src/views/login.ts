@@ -10,6 +10,10 @@ import { button, field, input, note, problem_text } from "../ui/parts";
 function frame(title: string, lead: string, content: Child): HTMLElement {
     const redraw = () => window.dispatchEvent(new Event("studio-language-and-theme"));
     const other = the_language() === "en" ? "zh" : "en";
+    const other_theme = () => {
+        set_theme(is_dark() ? "light" : "dark");
+        redraw();
+    };
     return h(
         "main.door",
         h(
@@ -24,82 +28,66 @@ function frame(title: string, lead: string, content: Child): HTMLElement {
         ),
         h(
             "div.row.door-foot",
-            button(
-                other === "zh" ? "中文" : "English",
-                async () => {
-                    await set_language(other);
-                    redraw();
-                },
-                { kind: "quiet", icon: "language" },
-            ),
-            button(
-                is_dark() ? t().nav.theme_light : t().nav.theme_dark,
-                () => {
-                    set_theme(is_dark() ? "light" : "dark");
-                    redraw();
-                },
-                { kind: "quiet", icon: "theme" },
-            ),
+            button(other === "zh" ? "中文" : "English", () => set_language(other).then(redraw), {
+                kind: "quiet",
+                icon: "language",
+            }),
+            button(is_dark() ? t().nav.theme_light : t().nav.theme_dark, other_theme, { kind: "quiet", icon: "theme" }),
         ),
     );
+}
+
+// Makes a form whose button is off while `work` is done; `refused` gets its error.
+function door_form(
+    parts: Child,
+    action: string,
+    work: () => Promise<void>,
+    refused: (error: unknown, send: HTMLButtonElement, fault: HTMLElement) => void,
+): HTMLFormElement {
+    const fault = h("div", { "aria-live": "assertive" });
+    const send = h("button.button.main-action", { type: "submit" }, action);
+    const submit = (event: SubmitEvent) => {
+        event.preventDefault();
+        send.disabled = true;
+        work().catch((error: unknown) => {
+            send.disabled = false;
+            refused(error, send, fault);
+        });
+    };
+    return h("form.stack", { on: { submit } }, parts, fault, send);
 }
 
 export function login_view(scope: Scope, entered: (me: Me) => void): Child {
     const words = t().login;
     const name = input({ name: "name", autocomplete: "username", autocapitalize: "none", required: true });
     const password = input({ name: "password", type: "password", autocomplete: "current-password", required: true });
-    const fault = h("div", { "aria-live": "assertive" });
-    const send = h("button.button.main-action", { type: "submit" }, words.log_in);
-    const refuse = (text: Child) => {
-        fault.replaceChildren(note("bad", text));
+    const log_in = () => api.post<Me>("login", { name: name.value.trim(), password: password.value }).then(entered);
+    const refused = (error: unknown, send: HTMLButtonElement, fault: HTMLElement) => {
+        const status = error instanceof ApiError ? error.status : 0;
+        let left = status === 429 ? Math.ceil((error as ApiError).retry_after_s || 30) : 0;
+        const text = status === 429 ? words.locked(left) : status === 401 ? words.wrong : problem_text(error);
+        const said = h("span", text);
+        fault.replaceChildren(note("bad", said));
         password.setAttribute("aria-invalid", "true");
         password.select();
         password.focus();
-    };
-    const locked = (seconds: number) => {
-        let left = Math.ceil(seconds);
-        const text = h("span", words.locked(left));
-        refuse(text);
-        send.disabled = true;
-        const timer = window.setInterval(() => {
-            text.textContent = words.locked(--left);
+        send.disabled = left > 0;
+        const wait = scope.child();
+        const count_down = () => {
+            said.textContent = words.locked(--left);
             if (left <= 0) {
-                window.clearInterval(timer);
+                wait.end();
                 send.disabled = false;
                 fault.replaceChildren();
             }
-        }, 1000);
-        scope.on_end(() => window.clearInterval(timer));
+        };
+        if (left > 0) {
+            wait.every(1000, count_down);
+        }
     };
-    const form = h(
-        "form.stack",
-        {
-            on: {
-                submit: (event) => {
-                    event.preventDefault();
-                    send.disabled = true;
-                    api.post<Me>("login", { name: name.value.trim(), password: password.value }).then(
-                        entered,
-                        (error: unknown) => {
-                            send.disabled = false;
-                            if (error instanceof ApiError && error.status === 429) {
-                                locked(error.retry_after_s || 30);
-                            } else if (error instanceof ApiError && error.status === 401) {
-                                refuse(words.wrong);
-                            } else {
-                                refuse(problem_text(error));
-                            }
-                        },
-                    );
-                },
-            },
-        },
-        field(words.name, name),
-        field(words.password, password),
-        fault,
-        send,
-        h("p.muted.small", words.first_start),
-    );
+    const fields = [field(words.name, name), field(words.password, password)];
+    const form = door_form(fields, words.log_in, log_in, refused);
+    form.append(h("p.muted.small", words.first_start));
     queueMicrotask(() => name.focus());
     return frame(words.title, words.lead, form);
 }
@@ -107,14 +95,9 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
 // Makes two fields for a new password. `take` returns it, or throws an error that says what is wrong with it.
 export function new_password_fields(): { fields: HTMLElement[]; take: () => string } {
     const words = t().login;
-    const one = input({
-        name: "new-password",
-        type: "password",
-        autocomplete: "new-password",
-        required: true,
-        minlength: 10,
-    });
-    const two = input({ name: "repeat-password", type: "password", autocomplete: "new-password", required: true });
+    const fresh = { type: "password", autocomplete: "new-password", required: true };
+    const one = input({ ...fresh, name: "new-password", minlength: 10 });
+    const two = input({ ...fresh, name: "repeat-password" });
     return {
         fields: [field(words.new_password, one, words.password_hint), field(words.repeat_password, two)],
         take: () => {
@@ -136,41 +119,17 @@ export function once_view(_scope: Scope, once: string, entered: (me: Me) => void
     const words = t().login;
     const name = input({ name: "name", autocomplete: "username", autocapitalize: "none", placeholder: "admin" });
     const password = new_password_fields();
-    const fault = h("div", { "aria-live": "assertive" });
-    const send = h("button.button.main-action", { type: "submit" }, words.create);
-    const form = h(
-        "form.stack",
-        {
-            novalidate: true,
-            on: {
-                submit: (event) => {
-                    event.preventDefault();
-                    send.disabled = true;
-                    const make = async () => {
-                        const body: Record<string, string> = { link: once, password: password.take() };
-                        if (name.value.trim()) {
-                            body.name = name.value.trim();
-                        }
-                        entered(await api.post<Me>("login", body));
-                    };
-                    make().catch((error: unknown) => {
-                        send.disabled = false;
-                        fault.replaceChildren(
-                            note(
-                                "bad",
-                                error instanceof ApiError && error.status === 401
-                                    ? words.link_used
-                                    : problem_text(error),
-                            ),
-                        );
-                    });
-                },
-            },
-        },
-        field(words.name, name, words.name_hint),
-        password.fields,
-        fault,
-        send,
-    );
+    const make = async () => {
+        const named = name.value.trim();
+        const body = { link: once, password: password.take(), ...(named ? { name: named } : {}) };
+        entered(await api.post<Me>("login", body));
+    };
+    const refused = (error: unknown, _: HTMLButtonElement, fault: HTMLElement) => {
+        const used = error instanceof ApiError && error.status === 401;
+        fault.replaceChildren(note("bad", used ? words.link_used : problem_text(error)));
+    };
+    const fields = [field(words.name, name, words.name_hint), password.fields];
+    const form = door_form(fields, words.create, make, refused);
+    form.noValidate = true; // take() says what is wrong
     return frame(words.first_title, words.first_lead, form);
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of runs as columns of a list: which there are, how they are shown, and a sheet to choose them.
 import { api } from "../core/api";
-import { fill, h } from "../core/dom";
 import { with_unit } from "../core/format";
 import { field_title } from "../core/names";
 import { name_unit } from "../core/schema";
 import type { Run } from "../core/types";
 import { t } from "../i18n/text";
 import type { GridColumn } from "../ui/grid";
-import { checkbox, input, sheet } from "../ui/parts";
+import { choose_names } from "../ui/parts";
 import { readable } from "./run/numbers";
 
 export interface ValueColumn {
@@ -18,7 +17,6 @@ export interface ValueColumn {
 }
 
 export const values_max = 32; // columns that the server adds to a list
-const offered_max = 200;
 const title_max = 14; // characters
 
 // Columns that a sweep shows before the user has chosen any, if its runs differ in them.
@@ -67,29 +65,15 @@ export async function choose_values(
     done: (names: string[]) => void,
 ): Promise<void> {
     const words = t().runs;
-    const names = new Set(chosen);
-    const place = h("div.checks.stack.tight", { tabindex: 0, role: "group", "aria-label": words.columns });
-    const box = input({
-        type: "search",
-        class: "search",
-        placeholder: words.find_column,
-        "aria-label": words.find_column,
-    });
-    const draw = () => {
-        const parts = box.value.toLowerCase().split(/\s+/).filter(Boolean);
-        const fits = ({ name }: ValueColumn) =>
-            parts.every((part) => `${name} ${value_title(name)}`.toLowerCase().includes(part));
-        const differ = (one: ValueColumn) => Number(names.has(one.name)) * 2 + Number(one.max > one.min);
-        const found = columns.filter(fits).sort((one, other) => differ(other) - differ(one));
-        const check = ({ name, min, max }: ValueColumn) => {
-            const range = min < max ? `${value_text(name, min)} … ${value_text(name, max)}` : value_text(name, min);
-            return checkbox(`${name}: ${range}`, names.has(name), (on) => (on ? names.add(name) : names.delete(name)));
-        };
-        fill(place, found.slice(0, offered_max).map(check));
+    const by_name = new Map(columns.map((one) => [one.name, one]));
+    const text = (name: string) => {
+        const { min, max } = by_name.get(name)!;
+        const range = min < max ? `${value_text(name, min)} … ${value_text(name, max)}` : value_text(name, min);
+        return `${name}: ${range}`;
     };
-    box.addEventListener("input", draw);
-    draw();
-    const content = h("div.stack", h("p.muted", words.columns_text), box, place);
-    const action = { text: words.show_columns, done: () => done([...names].slice(0, values_max)) };
-    await sheet(words.columns, content, action, true);
+    const rank = ({ name, min, max }: ValueColumn) => Number(chosen.includes(name)) * 2 + Number(max > min);
+    const sorted = [...columns].sort((one, other) => rank(other) - rank(one)).map(({ name }) => name);
+    const first = (names: string[]) => done(names.slice(0, values_max));
+    const said = { title: words.columns, find: words.find_column, lead: words.columns_text, show: words.show_columns };
+    await choose_names(said, sorted, chosen, first, text);
 }

@@ -3,14 +3,15 @@
 import { api } from "../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../core/dom";
 import { bytes, moment, seconds } from "../core/format";
-import { go, keep_query, link, type Place } from "../core/router";
+import { go, keep_query, link, with_query, type Place } from "../core/router";
 import { session } from "../core/session";
-import { plain_name, settings_of, short_setting, type Run, type Runs, type RunState } from "../core/types";
+import { plain_name, settings_of, short_setting, type Run, type Runs } from "../core/types";
 import { t, told } from "../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
 import { parameters_of, run_lines } from "./run_lines";
 import { choose_values, preferred_columns, value_column, value_columns } from "./run_values";
-import { badge, bar, button, confirm_sheet, input, link_button, note, select, toast, view_head } from "../ui/parts";
+import { badge, bar, button, choices, confirm_sheet, link_button, note } from "../ui/parts";
+import { remove_sheet, search_box, select, view_head } from "../ui/parts";
 
 export function state_badge(run: Run): HTMLElement {
     return run.cancelling
@@ -44,13 +45,8 @@ export function run_progress(run: Run): Child {
     }
 }
 
-export async function trash_run(run: Run, after: () => void): Promise<void> {
-    const words = t().runs;
-    await confirm_sheet(words.remove, words.remove_text(run.name), words.remove, async () => {
-        await api.remove(`runs/${run.id}`);
-        after();
-        toast(words.removed(run.name), { action: [words.undo, () => api.post(`runs/${run.id}/restore`).then(after)] });
-    });
+export function trash_run(run: Run, after: () => void): Promise<boolean> {
+    return remove_sheet(t().runs, run.name, `runs/${run.id}`, after);
 }
 
 interface Wanted extends Record<string, string> {
@@ -75,7 +71,7 @@ function parameter_column(name: string): GridColumn<Run> {
 
 class RunList {
     private readonly wanted: Wanted;
-    private readonly marked = new Map<number, Run>();
+    private readonly marked = new Set<number>();
     private readonly actions = h("div.row.tight", { "aria-live": "polite" });
     private readonly table = h("section.card.flush");
     private readonly lines = h("div");
@@ -88,16 +84,8 @@ class RunList {
         private readonly scope: Scope,
         place: Place,
     ) {
-        const of = (name: string) => place.query.get(name) ?? "";
-        this.wanted = {
-            search: of("search"),
-            state: of("state"),
-            owner: of("owner"),
-            group: of("group"),
-            trash: of("trash"),
-            sort: of("sort"),
-            columns: of("columns"),
-        };
+        const names = ["search", "state", "owner", "group", "trash", "sort", "columns"];
+        this.wanted = Object.fromEntries(names.map((name) => [name, place.query.get(name) ?? ""])) as Wanted;
         this.list_scope = scope.child();
         this.make_list();
         const draw_results = () => void this.draw_results().catch(() => undefined); // the list says what is wrong
@@ -175,7 +163,7 @@ class RunList {
         const mark = (chosen: Run[]) => {
             this.marked.clear();
             for (const run of chosen) {
-                this.marked.set(run.id, run);
+                this.marked.add(run.id);
             }
             this.list.refresh();
             this.draw_actions();
@@ -212,60 +200,31 @@ class RunList {
     private columns(): GridColumn<Run>[] {
         const words = t().runs;
         const stop = (event: Event) => event.stopPropagation();
-        // A telephone has no column for the state: a mark before the name shows it.
-        const state_mark = (run: Run) =>
-            h("i", {
-                class: `state-mark ${run.state}`,
-                role: "img",
-                "aria-label": words.states[run.state] ?? run.state,
-            });
+        const { group, trash } = this.wanted;
+        const state_of = (run: Run) => words.states[run.state] ?? run.state;
         const name = (run: Run): Child => [
-            state_mark(run),
+            // A telephone has no column for the state: a mark before the name shows it.
+            h("i", { class: `state-mark ${run.state}`, role: "img", "aria-label": state_of(run) }),
             h("a", { href: link("run", run.id), title: run.name, on: { click: stop } }, plain_name(run)),
             run.study ? [" ", badge(t().shelf.study, "accent")] : null,
         ];
         const owner = (run: Run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("");
+        const created = (run: Run) => moment(run.created_ms);
+        const settings = (run: Run) =>
+            h("span", { title: settings_of(run).join("  ") }, settings_of(run).map(short_setting).join(" · "));
+        const set = { name: "set", title: words.parameters, width: group ? 420 : 300, minor: !group, cell: settings };
         const results = this.value_names().map(value_column);
-        const all_parameters: GridColumn<Run> = {
-            name: "set",
-            title: words.parameters,
-            width: this.wanted.group ? 420 : 300,
-            minor: !this.wanted.group,
-            cell: (run) =>
-                h("span", { title: settings_of(run).join("  ") }, settings_of(run).map(short_setting).join(" · ")),
-        };
+        const [fixed, minor] = [{ fixed: true }, { sortable: true, minor: true }];
         const all: GridColumn<Run>[] = [
-            { name: "mark", title: "", width: 40, fixed: true, cell: (run) => this.mark_box(run) },
-            { name: "name", title: words.name, width: 230, sortable: true, minor: !!this.wanted.group, cell: name },
-            {
-                name: "state",
-                title: words.state,
-                width: 96,
-                fixed: true,
-                sortable: true,
-                minor: true,
-                cell: state_badge,
-            },
-            { name: "wall_ms", title: words.progress, width: 160, sortable: true, minor: true, cell: run_progress },
-            ...(this.parameters.length > 0 ? this.parameters.map(parameter_column) : [all_parameters]),
+            { name: "mark", title: "", width: 40, ...fixed, cell: (run) => this.mark_box(run) },
+            { name: "name", title: words.name, width: 230, sortable: true, minor: !!group, cell: name },
+            { name: "state", title: words.state, width: 96, ...fixed, ...minor, cell: state_badge },
+            { name: "wall_ms", title: words.progress, width: 160, ...minor, cell: run_progress },
+            ...(this.parameters.length > 0 ? this.parameters.map(parameter_column) : [set]),
             ...results,
-            {
-                name: "created_ms",
-                title: words.created,
-                width: 150,
-                sortable: true,
-                minor: true,
-                cell: (run) => moment(run.created_ms),
-            },
-            { name: "owner", title: words.owner, width: 110, sortable: true, minor: true, cell: owner },
-            {
-                name: "more",
-                title: "",
-                width: 100,
-                fixed: true,
-                minor: !this.wanted.trash,
-                cell: (run) => this.row_action(run),
-            },
+            { name: "created_ms", title: words.created, width: 150, ...minor, cell: created },
+            { name: "owner", title: words.owner, width: 110, ...minor, cell: owner },
+            { name: "more", title: "", width: 100, ...fixed, minor: !trash, cell: (run) => this.row_action(run) },
         ];
         // Results take the room of what says little about them.
         return all.filter(({ name: one }) => results.length === 0 || !/^(wall_ms|created_ms|owner)$/.test(one));
@@ -273,11 +232,7 @@ class RunList {
 
     private mark_box(run: Run): HTMLElement {
         const change = () => {
-            if (box.checked) {
-                this.marked.set(run.id, run);
-            } else {
-                this.marked.delete(run.id);
-            }
+            this.marked[box.checked ? "add" : "delete"](run.id);
             this.draw_actions();
         };
         const box = h("input", {
@@ -312,7 +267,7 @@ class RunList {
     private draw_actions(): void {
         const words = t().runs;
         const { marked } = this;
-        const ids = [...marked.keys()].sort((one, other) => one - other);
+        const ids = [...marked].sort((one, other) => one - other);
         if (ids.length === 0) {
             fill(this.actions, h("span.muted.small", words.mark_hint));
             return;
@@ -322,7 +277,10 @@ class RunList {
             this.reload();
         };
         if (this.wanted.trash) {
-            fill(this.actions, h("span.small", words.marked(ids.length)), this.remove_button(ids));
+            const title = words.remove_forever;
+            const remove = () => this.remove_forever(title, ids);
+            const tool = button(title, remove, { small: true, icon: "trash", kind: "danger" });
+            fill(this.actions, h("span.small", words.marked(ids.length)), tool);
             return;
         }
         const cancel = async () => {
@@ -347,36 +305,20 @@ class RunList {
     }
 
     // Removes runs in the trash for good.
-    private remove_button(ids: number[]): Child {
-        const words = t().runs;
-        const remove = () =>
-            confirm_sheet(
-                words.remove_forever,
-                words.remove_forever_text(ids.length),
-                words.remove_forever,
-                async () => {
-                    await api.post("runs/remove", { runs: ids });
-                    this.marked.clear();
-                    this.reload();
-                },
-            );
-        return button(words.remove_forever, remove, { small: true, icon: "trash", kind: "danger" });
+    private remove_forever(title: string, ids: number[]): Promise<boolean> {
+        return confirm_sheet(title, t().runs.remove_forever_text(ids.length), title, async () => {
+            await api.post("runs/remove", { runs: ids });
+            this.marked.clear();
+            this.reload();
+        });
     }
 
     // Empties the trash: removes all runs in it that the user may remove.
     private async empty_trash(): Promise<void> {
-        const words = t().runs;
         const { runs } = await api.get<Runs>("runs", { trash: true, limit: 10000 });
         if (runs.length > 0) {
-            await confirm_sheet(
-                words.empty_trash,
-                words.remove_forever_text(runs.length),
-                words.empty_trash,
-                async () => {
-                    await api.post("runs/remove", { runs: runs.map((run) => run.id) });
-                    this.reload();
-                },
-            );
+            const ids = runs.map((run) => run.id);
+            await this.remove_forever(t().runs.empty_trash, ids);
         }
     }
 
@@ -388,7 +330,7 @@ class RunList {
                 const { runs } = await api.get<Runs>("runs", { group, limit: 10000 });
                 await api.post("runs/cancel", { runs: runs.filter(is_active).map((run) => run.id) });
             });
-        const compare = `${link("process")}?group=${group}`;
+        const compare = with_query(link("process"), { group });
         return [
             link_button(words.compare_group, compare, { icon: "process", kind: "main-action" }),
             button(words.cancel_all, cancel_all, { icon: "stop" }),
@@ -407,38 +349,21 @@ class RunList {
             return view_head(title, trash ? words.trash_lead : words.lead, tools, back);
         }
         const fresh = link_button(t().shelf.new_run, link("simulate"), { kind: "main-action", icon: "plus" });
-        const to_trash = link_button(words.trash, `${link("runs")}?trash=1`, { icon: "trash" });
+        const to_trash = link_button(words.trash, with_query(link("runs"), { trash: 1 }), { icon: "trash" });
         return view_head(words.title, words.lead, to_trash, session.may_run ? fresh : null);
     }
 
     private filters(): HTMLElement {
         const words = t().runs;
-        const all: RunState[] = ["queued", "running", "done", "failed", "cancelled"];
-        const states = all.map((state): [string, string] => [state, words.states[state] ?? state]);
-        const owners: [string, string][] = [
-            ["", words.everyone],
-            ["me", words.mine],
-        ];
-        const box = input({
-            type: "search",
-            class: "search",
-            value: this.wanted.search,
-            placeholder: words.search,
-            "aria-label": words.search,
-        });
+        const all = ["queued", "running", "done", "failed", "cancelled"];
+        const states = choices(["", ...all], (state) => (state ? (words.states[state] ?? state) : words.all_states));
+        const owners = choices(["", "me"], (owner) => (owner ? words.mine : words.everyone));
         const search = debounce(this.scope, 250, () => this.set({ search: box.value }));
-        box.addEventListener("input", search);
-        const state = select(
-            [["", words.all_states], ...states],
-            this.wanted.state,
-            (one) => this.set({ state: one }),
-            {
-                "aria-label": words.state,
-            },
-        );
-        const owner = select(owners, this.wanted.owner, (one) => this.set({ owner: one }), {
-            "aria-label": words.owner,
-        });
+        const box = search_box(words.search, search, { value: this.wanted.search });
+        const labelled = (label: string) => ({ "aria-label": label });
+        const { wanted } = this;
+        const state = select(states, wanted.state, (one) => this.set({ state: one }), labelled(words.state));
+        const owner = select(owners, wanted.owner, (one) => this.set({ owner: one }), labelled(words.owner));
         return h(
             "div.row",
             box,

@@ -6,7 +6,7 @@ import { go, link, type Place } from "../../core/router";
 import { enter_range } from "../../core/time_range";
 import { t } from "../../i18n/text";
 import { empty, view_head } from "../../ui/parts";
-import { run_picker } from "../../ui/run_picker";
+import { no_runs, run_picker } from "../../ui/run_picker";
 import { when_imported } from "../run/import";
 import { CaptureView, type CaptureFile } from "./file";
 
@@ -34,8 +34,7 @@ export async function captures_view(scope: Scope, place: Place): Promise<Child> 
     const run = picker.ids()[0];
     const body = () => {
         if (!run) {
-            const simulate = h("a.button.main-action", { href: link("simulate") }, t().nav.simulate);
-            return empty(t().query.no_runs, words.none_text, simulate);
+            return no_runs(words.none_text);
         }
         enter_range(run, place);
         return when_imported(scope, run, (signal) => captures_of(scope, run, place, signal));

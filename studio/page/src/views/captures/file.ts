@@ -3,13 +3,14 @@
 import { api, was_aborted } from "../../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds } from "../../core/format";
-import { go, keep_query, link } from "../../core/router";
+import { go, keep_query, link, query_link } from "../../core/router";
 import { choose_range, on_range, range_query, time_range } from "../../core/time_range";
 import type { Packet, PacketDetail } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../../ui/grid";
+import { figure_of_bins } from "../../plot/figure";
 import { plot, type Plot } from "../../plot/plot";
-import { badge, button, input, loading, problem, select } from "../../ui/parts";
+import { badge, button, loading, problem, search_box, select } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
 import { groups_of, type Grouping } from "./groups";
 import { packet_hops } from "./hops";
@@ -101,15 +102,9 @@ export class CaptureView {
         this.all.hidden = true;
         this.only = button("", () => this.choose_port("", ""), { small: true, title: words.all_ports });
         this.only.hidden = true;
-        this.box = input({
-            type: "search",
-            class: "search mono wide",
-            value: filter,
-            placeholder: words.filter_example,
-            "aria-label": words.filter,
-        });
         const filter_soon = debounce(scope, 300, () => this.apply_filter());
-        this.box.addEventListener("input", filter_soon);
+        const props = { class: "search mono wide", value: filter, placeholder: words.filter_example };
+        this.box = search_box(words.filter, filter_soon, props);
         this.list = grid<Packet>(scope, {
             label: chosen.file,
             height: "40vh",
@@ -190,13 +185,7 @@ export class CaptureView {
         const width = (to_ns - from_ns) / bins.length;
         const low = bins.map((_, index) => from_ns + index * width);
         const high = low.map((value) => value + width);
-        this.timeline.show({
-            title: t().captures.over_time,
-            x_label: "",
-            y_label: "",
-            x_text: (value) => nanoseconds(value),
-            series: [{ name: t().captures.count, kind: "bars", x: low, y: bins, low, high }],
-        });
+        this.timeline.show(figure_of_bins(t().captures.over_time, t().captures.count, low, high, bins));
     }
 
     private set_filter(wanted: string): void {
@@ -324,8 +313,7 @@ export class CaptureView {
             };
             return button("", show, { small: true, icon, label: text, title: text, disabled: !to });
         };
-        const where = encodeURIComponent(`flow_id = ${flow_id}`);
-        const flow = `${link("query")}?runs=${this.run}&table=flows&where=${where}`;
+        const flow = query_link(this.run, "flows", `flow_id = ${flow_id}`);
         return [
             step(previous, words.previous, "back"),
             step(next, words.next, "next"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of a capture's frames: conversations of two hosts, and ports. A group's button shows its frames.
-import { api, was_aborted } from "../../core/api";
+import { analysed, was_aborted } from "../../core/api";
 import { fill, h, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds } from "../../core/format";
 import { time_range } from "../../core/time_range";
@@ -73,9 +73,7 @@ export function groups_of(scope: Scope, run: number, grouping: Grouping): { elem
         const { signal } = control;
         fill(place, loading());
         try {
-            const body = { runs: [run], steps: steps_of(grouping) };
-            const answer = await api.post<{ steps: StepAnswer[] }>("analysis", body, signal);
-            fill(place, table_of(answer.steps[answer.steps.length - 1]!, grouping));
+            fill(place, table_of(await analysed([run], steps_of(grouping), signal), grouping));
         } catch (error) {
             if (!was_aborted(error)) {
                 fill(place, problem(error));

@@ -3,7 +3,7 @@
 import { api } from "../../core/api";
 import { h, type Child } from "../../core/dom";
 import { count, nanoseconds } from "../../core/format";
-import { link } from "../../core/router";
+import { link, with_query } from "../../core/router";
 import type { Packet } from "../../core/types";
 import { t } from "../../i18n/text";
 import { button } from "../../ui/parts";
@@ -40,11 +40,8 @@ export async function packet_hops(
         const since = one.time_ns - frames[Math.max(at - 1, 0)]!.time_ns;
         const show = button(`#${one.n}`, () => open(one.n), { small: true, kind: "quiet" });
         const did = one.way ? words.ways[one.way] : "";
-        const times =
-            at === 0
-                ? [right(nanoseconds(one.time_ns, 7)), ""]
-                : [right(nanoseconds(one.time_ns, 7)), right(`+${nanoseconds(since)}`)];
-        return [show, ...times, one.port, did, one.note];
+        const time = right(nanoseconds(one.time_ns, 7));
+        return [show, time, at === 0 ? "" : right(`+${nanoseconds(since)}`), one.port, did, one.note];
     };
     const rows = journeys.flatMap((frames, index) => {
         const lasts = frames.at(-1)!.time_ns - frames[0]!.time_ns;
@@ -54,7 +51,7 @@ export async function packet_hops(
     const titles = ["#", head(words.time), head(words.since), words.at_port, words.did, words.note];
     const from = Math.floor(packets[0]?.time_ns ?? 0);
     const to = Math.ceil(packets.at(-1)?.time_ns ?? 0) + 1;
-    const animate = `${link("run", run)}?tab=packets&from=${from}&to=${to}`;
+    const animate = with_query(link("run", run), { tab: "packets", from, to });
     return h(
         "section.card",
         { "aria-label": words.hops },

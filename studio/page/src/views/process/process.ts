@@ -3,24 +3,13 @@
 import { api, ApiError, call } from "../../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
 import { count, number } from "../../core/format";
-import { keep_query, kept_json, link, type Place } from "../../core/router";
+import { keep_query, kept_json, type Place } from "../../core/router";
 import type { Column, Runs, Step, StepAnswer, Tables } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { cell_text } from "../../ui/data_grid";
-import {
-    button,
-    empty,
-    field,
-    input,
-    loading,
-    note,
-    problem_text,
-    save_file,
-    select,
-    sheet,
-    view_head,
-} from "../../ui/parts";
-import { run_picker, type RunPicker } from "../../ui/run_picker";
+import { button, field, input, loading, note } from "../../ui/parts";
+import { problem_text, save_file, select, sheet, view_head } from "../../ui/parts";
+import { no_runs, run_picker, type RunPicker } from "../../ui/run_picker";
 import { saved_menu } from "../../ui/saved";
 import { plain_table } from "../../ui/table";
 import { when_imported } from "../run/import";
@@ -343,9 +332,7 @@ class Process {
         const words = t();
         const first = this.picker.ids()[0];
         if (first === undefined) {
-            const simulate = h("a.button.main-action", { href: link("simulate") }, words.nav.simulate);
-            const none = empty(words.query.no_runs, words.query.no_runs_text, simulate);
-            return [view_head(words.process.title_of_view, words.process.lead), none];
+            return [view_head(words.process.title_of_view, words.process.lead), no_runs()];
         }
         const made = async (signal: AbortSignal) => {
             const { tables } = await api.get<Tables>(`runs/${first}/tables`, undefined, signal);

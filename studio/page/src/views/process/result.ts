@@ -9,9 +9,8 @@ import { t } from "../../i18n/text";
 import type { FigureSeries } from "../../plot/figure";
 import { bar_chart } from "../../plot/bars";
 import { plot } from "../../plot/plot";
-import { cell_text, column_width } from "../../ui/data_grid";
-import { grid } from "../../ui/grid";
-import { button, card, checkbox, field, input, save_file, select } from "../../ui/parts";
+import { cell_text, rows_grid } from "../../ui/data_grid";
+import { button, card, checkbox, choices, field, flush_card, input, save_file, select } from "../../ui/parts";
 import { compare_grid } from "./compare";
 import { bars_from, figure_from, type FigureChoice } from "./figure";
 
@@ -33,10 +32,7 @@ function figure_fields(columns: Column[], choice: FigureChoice, update: (changes
     const none: [string, string] = ["", "–"];
     const names = columns.map(as_choice);
     const numeric = columns.filter((column) => column.type !== "text").map(as_choice);
-    const kinds = ["points", "lines", "steps", "bars"].map((kind): [string, string] => [
-        kind,
-        words.kinds[kind] ?? kind,
-    ]);
+    const kinds = choices(["points", "lines", "steps", "bars"], (kind) => words.kinds[kind] ?? kind);
     const x = select([none, ...names], choice.x, (chosen) => update({ x: chosen }));
     const y = select([none, ...numeric], choice.y[0] ?? "", (chosen) => update({ y: chosen ? [chosen] : [] }));
     // The figure of a sweep may have curves by several columns.
@@ -125,26 +121,14 @@ function figure_card(scope: Scope, options: ResultOptions): HTMLElement {
     return card(t().process.figure, null, h("div.stack", place, fields));
 }
 
-function rows_grid(scope: Scope, { columns, rows }: StepAnswer): HTMLElement {
+function step_grid(scope: Scope, answer: StepAnswer): HTMLElement {
     const text = (value: Cell | undefined, column: Column) =>
         typeof value === "number" && !Number.isInteger(value) && column.unit !== "ns"
             ? number(value, 5)
             : cell_text(value, column);
-    return grid<Cell[]>(scope, {
-        label: t().process.result,
-        height: "min(46vh, 480px)",
-        columns: columns.map((column, index) => ({
-            name: String(index),
-            title: field_title(column.name),
-            help: [column.name, column.unit].filter(Boolean).join("; "),
-            width: column_width(column),
-            right: column.type === "number",
-            cell: (row) => text(row[index], column),
-            value: (row) => row[index] ?? undefined,
-        })),
-        rows,
-        empty: t().process.no_rows,
-    }).element;
+    const title = ({ name }: Column) => field_title(name);
+    const { result: label, no_rows } = t().process;
+    return rows_grid(scope, answer, { label, height: "min(46vh, 480px)", empty: no_rows, title, text });
 }
 
 function table_card(scope: Scope, { step, answer }: ResultOptions): HTMLElement {
@@ -155,16 +139,12 @@ function table_card(scope: Scope, { step, answer }: ResultOptions): HTMLElement 
         save_file("analysis.csv", new Blob([text], { type: "text/csv" }));
     };
     const shown = rows.length < answer.count ? ` · ${words.first_shown(count(rows.length))}` : "";
-    return h(
-        "section.card.flush",
-        h(
-            "header",
-            h("h2", words.result),
-            h("span.grow.muted.small.number", words.rows(count(answer.count)), shown),
-            button("CSV", save, { small: true, icon: "download" }),
-        ),
-        step.do === "compare" ? compare_grid(scope, answer).element : rows_grid(scope, answer),
-    );
+    const tools = [
+        h("span.grow.muted.small.number", words.rows(count(answer.count)), shown),
+        button("CSV", save, { small: true, icon: "download" }),
+    ];
+    const made = step.do === "compare" ? compare_grid(scope, answer).element : step_grid(scope, answer);
+    return flush_card(words.result, tools, made);
 }
 
 export function result_cards(scope: Scope, options: ResultOptions): Child {

@@ -3,143 +3,112 @@
 import { h, new_id, type Child } from "../../core/dom";
 import type { Column, Step } from "../../core/types";
 import { t } from "../../i18n/text";
-import { button, field, input, select } from "../../ui/parts";
+import { button, choices, field, input, select, type Choice } from "../../ui/parts";
 
-type Part =
-    | { kind: "column" | "columns" | "expression" | "text"; name: string; optional?: boolean }
-    | { kind: "number"; name: string }
-    | { kind: "numbers"; name: string }
-    | { kind: "choice"; name: string; choices: string[] }
-    | { kind: "table"; name: string }
-    | { kind: "take"; name: string }
-    | { kind: "order"; name: string };
+// Columns that a new step begins with.
+interface Guess {
+    number: string;
+    numeric: string[];
+    text: string[];
+    by: string[];
+}
+
+interface Part {
+    kind:
+        | "column"
+        | "columns"
+        | "expression"
+        | "text"
+        | "number"
+        | "numbers"
+        | "choice"
+        | "table"
+        | "take"
+        | "order"
+        | "";
+    name: string;
+    choices?: string[];
+    first?: (guess: Guess) => unknown; // value in a new step
+}
 
 const functions = [
-    "count",
-    "sum",
-    "mean",
-    "min",
-    "max",
-    "median",
-    "p90",
-    "p99",
-    "p999",
-    "deviation",
-    "interval",
-    "distinct",
-    "first",
-    "last",
+    ...["count", "sum", "mean", "min", "max", "median", "p90", "p99", "p999"],
+    ...["deviation", "interval", "distinct", "first", "last"],
 ];
 
+const column: Part = { kind: "column", name: "column", first: ({ number }) => number };
+const by: Part = { kind: "columns", name: "by", first: (guess) => guess.by };
+const not_by: Part = { kind: "columns", name: "by", first: () => [] };
+const fits = ["linear", "log", "power", "exponential"];
+
 const parts: Record<string, Part[]> = {
-    choose: [{ kind: "table", name: "table" }],
-    filter: [{ kind: "expression", name: "where" }],
+    choose: [{ kind: "table", name: "table", first: () => "flows" }],
+    filter: [
+        { kind: "expression", name: "where", first: ({ number, numeric }) => (numeric[0] ? `${number} > 0` : "") },
+    ],
     derive: [
-        { kind: "text", name: "name" },
-        { kind: "expression", name: "expression" },
-        { kind: "text", name: "unit", optional: true },
+        { kind: "text", name: "name", first: () => "goodput" },
+        { kind: "expression", name: "expression", first: () => "bytes * 8 / fct_ns" },
+        { kind: "text", name: "unit", first: () => "Gbps" },
     ],
     group: [
-        { kind: "columns", name: "by" },
-        { kind: "take", name: "take" },
+        by,
+        {
+            kind: "take",
+            name: "take",
+            first: ({ number }) => ["count", "median"].map((one) => ({ function: one, column: number, as: one })),
+        },
     ],
     pivot: [
-        { kind: "columns", name: "rows" },
-        { kind: "column", name: "columns" },
-        { kind: "choice", name: "function", choices: functions },
-        { kind: "column", name: "column" },
+        { kind: "columns", name: "rows", first: ({ text }) => text.slice(0, 1) },
+        { kind: "column", name: "columns", first: ({ text }) => text[1] ?? "run_name" },
+        { kind: "choice", name: "function", choices: functions, first: () => "mean" },
+        column,
     ],
-    percentiles: [
-        { kind: "column", name: "column" },
-        { kind: "columns", name: "by", optional: true },
-        { kind: "numbers", name: "points" },
-    ],
-    cdf: [
-        { kind: "column", name: "column" },
-        { kind: "columns", name: "by", optional: true },
-        { kind: "number", name: "points" },
-    ],
+    percentiles: [column, by, { kind: "numbers", name: "points", first: () => [50, 90, 99, 99.9] }],
+    cdf: [column, by, { kind: "number", name: "points", first: () => 500 }],
     histogram: [
-        { kind: "column", name: "column" },
-        { kind: "columns", name: "by", optional: true },
-        { kind: "number", name: "bins" },
-        { kind: "choice", name: "scale", choices: ["linear", "log"] },
+        column,
+        not_by,
+        { kind: "number", name: "bins", first: () => 40 },
+        { kind: "choice", name: "scale", choices: ["linear", "log"], first: () => "linear" },
     ],
-    compare: [{ kind: "columns", name: "fields", optional: true }],
+    compare: [
+        { kind: "columns", name: "fields" },
+        { kind: "", name: "base", first: () => 0 },
+    ],
     means: [
-        { kind: "column", name: "value" },
-        { kind: "columns", name: "by", optional: true },
-        { kind: "column", name: "versus" },
-        { kind: "text", name: "base", optional: true },
+        { ...column, name: "value" },
+        not_by,
+        { kind: "column", name: "versus", first: (guess) => guess.by[0] ?? "" },
+        { kind: "text", name: "base" },
     ],
     fit: [
-        { kind: "column", name: "x" },
-        { kind: "column", name: "y" },
-        { kind: "choice", name: "kind", choices: ["linear", "log", "power", "exponential"] },
-        { kind: "columns", name: "by", optional: true },
+        { kind: "column", name: "x", first: ({ numeric }) => numeric[0] ?? "" },
+        { ...column, name: "y" },
+        { kind: "choice", name: "kind", choices: fits, first: () => "linear" },
+        { kind: "columns", name: "by" },
     ],
     outliers: [
-        { kind: "column", name: "column" },
-        { kind: "columns", name: "by", optional: true },
-        { kind: "choice", name: "method", choices: ["iqr", "mad", "deviation"] },
-        { kind: "number", name: "k" },
-        { kind: "choice", name: "keep", choices: ["outliers", "rest"] },
+        column,
+        { kind: "columns", name: "by" },
+        { kind: "choice", name: "method", choices: ["iqr", "mad", "deviation"], first: () => "iqr" },
+        { kind: "number", name: "k", first: () => 1.5 },
+        { kind: "choice", name: "keep", choices: ["outliers", "rest"], first: () => "outliers" },
     ],
-    sort: [{ kind: "order", name: "by" }],
-    limit: [{ kind: "number", name: "rows" }],
+    sort: [{ kind: "order", name: "by", first: ({ number }) => [{ column: number, descending: true }] }],
+    limit: [{ kind: "number", name: "rows", first: () => 100 }],
 };
 
 export const step_kinds = Object.keys(parts);
 
 export function new_step(kind: string, columns: Column[]): Step {
-    const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
-    const text = columns.filter((column) => column.type === "text").map((column) => column.name);
-    const number_column =
-        numeric.find((name) => /fct|slowdown|value|mean/.test(name)) ?? numeric[numeric.length - 1] ?? "";
-    const by = text.includes("run_name") ? ["run_name"] : text.slice(0, 1);
-    switch (kind) {
-        case "choose":
-            return { do: kind, table: "flows" };
-        case "filter":
-            return { do: kind, where: numeric[0] ? `${number_column} > 0` : "" };
-        case "derive":
-            return { do: kind, name: "goodput", expression: "bytes * 8 / fct_ns", unit: "Gbps" };
-        case "group":
-            return {
-                do: kind,
-                by,
-                take: [
-                    { function: "count", column: number_column, as: "count" },
-                    { function: "median", column: number_column, as: "median" },
-                ],
-            };
-        case "pivot":
-            return {
-                do: kind,
-                rows: text.slice(0, 1),
-                columns: text[1] ?? "run_name",
-                function: "mean",
-                column: number_column,
-            };
-        case "percentiles":
-            return { do: kind, column: number_column, by, points: [50, 90, 99, 99.9] };
-        case "cdf":
-            return { do: kind, column: number_column, by, points: 500 };
-        case "histogram":
-            return { do: kind, column: number_column, by: [], bins: 40, scale: "linear" };
-        case "compare":
-            return { do: kind, base: 0 };
-        case "means":
-            return { do: kind, value: number_column, by: [], versus: by[0] ?? "" };
-        case "fit":
-            return { do: kind, x: numeric[0] ?? "", y: number_column, kind: "linear" };
-        case "outliers":
-            return { do: kind, column: number_column, method: "iqr", k: 1.5, keep: "outliers" };
-        case "sort":
-            return { do: kind, by: [{ column: number_column, descending: true }] };
-        default:
-            return { do: kind, rows: 100 };
-    }
+    const names = (type: string) => columns.filter((one) => one.type === type).map((one) => one.name);
+    const [numeric, text] = [names("number"), names("text")];
+    const number = numeric.find((name) => /fct|slowdown|value|mean/.test(name)) ?? numeric.at(-1) ?? "";
+    const guess = { number, numeric, text, by: text.includes("run_name") ? ["run_name"] : text.slice(0, 1) };
+    const first = (parts[kind] ?? []).filter((part) => part.first).map((part) => [part.name, part.first!(guess)]);
+    return { do: kind, ...Object.fromEntries(first) };
 }
 
 function listed(value: unknown): string {
@@ -165,14 +134,14 @@ function label(name: string): string {
     return words[name] ?? name;
 }
 
-function names_of(columns: Column[]): [string, string][] {
-    return columns.map((column) => [column.name, column.name]);
+function names_of(columns: Column[]): Choice[] {
+    return choices(columns.map(({ name }) => name));
 }
 
-function choice_field(context: Context, name: string, choices: [string, string][], value: string): HTMLElement {
+function choice_field(context: Context, name: string, all: readonly Choice[], value: string): HTMLElement {
     return field(
         label(name),
-        select(choices, value, (chosen) => context.set(name, chosen)),
+        select(all, value, (chosen) => context.set(name, chosen)),
     );
 }
 
@@ -211,7 +180,7 @@ function take_row(context: Context, name: string, takes: Take[], index: number):
         placeholder: `${take.function}_${take.column ?? ""}`,
         on: { change: () => update({ as: as.value.trim() || undefined }) },
     });
-    const all = functions.map((one): [string, string] => [one, words.functions[one] ?? one]);
+    const all = choices(functions, (one) => words.functions[one] ?? one);
     return h(
         "div.take",
         select(all, take.function, (chosen) => update({ function: chosen }), { "aria-label": words.parts.function }),
@@ -239,10 +208,7 @@ function order_field(context: Context, name: string): HTMLElement {
     const words = t().process;
     const all = (context.step[name] ?? []) as { column: string; descending?: boolean }[];
     const order = all[0] ?? { column: "", descending: true };
-    const ways: [string, string][] = [
-        ["down", words.descending],
-        ["up", words.ascending],
-    ];
+    const ways = choices(["down", "up"], (one) => (one === "down" ? words.descending : words.ascending));
     const column = select(names_of(context.columns), order.column, (chosen) =>
         context.set(name, [{ ...order, column: chosen }]),
     );
@@ -252,7 +218,7 @@ function order_field(context: Context, name: string): HTMLElement {
     return h("div.row.end", field(label("column"), column), field(words.parts.order, way));
 }
 
-function part_field(context: Context, part: Part): HTMLElement {
+function part_field(context: Context, part: Part): HTMLElement | null {
     const { name } = part;
     const words = t().process;
     const value = context.step[name];
@@ -260,12 +226,16 @@ function part_field(context: Context, part: Part): HTMLElement {
     switch (part.kind) {
         case "table": {
             const all = [...new Set([...context.tables, "runs"])];
-            const named = all.map((one): [string, string] => [one, one === "runs" ? words.runs_table : one]);
+            const named = choices(all, (one) => (one === "runs" ? words.runs_table : one));
             return choice_field(context, name, named, String(value ?? ""));
         }
         case "choice": {
-            const named = part.choices.map((one): [string, string] => [one, words.choices[one] ?? one]);
-            return choice_field(context, name, named, String(value ?? part.choices[0]));
+            const { choices: all = [] } = part;
+            const named = choices(
+                all,
+                (one) => words.choices[one] ?? (name === "function" ? words.functions[one]! : one),
+            );
+            return choice_field(context, name, named, String(value ?? all[0]));
         }
         case "column":
             return column_field(context, name);
@@ -287,6 +257,8 @@ function part_field(context: Context, part: Part): HTMLElement {
             return takes_field(context, name);
         case "order":
             return order_field(context, name);
+        case "":
+            return null;
         case "expression": {
             const placeholder = "fct_ns > 1ms and bytes < 10KB";
             const made = text_field(context, name, (text) => text.trim(), { class: "mono", placeholder });

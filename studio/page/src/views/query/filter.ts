@@ -8,7 +8,7 @@ import { choose_range, on_range, range_query } from "../../core/time_range";
 import type { Column, QueryAnswer, Table, Tables } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { data_grid } from "../../ui/data_grid";
-import { button, field, input, select } from "../../ui/parts";
+import { button, choices, field, flush_card, input, select } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
 import { time_column, Timeline } from "../../ui/timeline";
 import { conditions_text, filter_of, needs_value, operators, type Condition, type Query } from "./asked";
@@ -93,15 +93,9 @@ class FilterTab {
             open: (row, known) => show_row(known, row, runs()),
             told: (answer: QueryAnswer) => this.tell(answer),
         });
-        const head = h(
-            "header",
-            h("h2", table.name),
-            this.told,
-            h("span.grow.muted.small.clip", told(table.help)),
-            this.download("csv", "CSV"),
-            this.download("ndjson", "JSON"),
-        );
-        fill(this.results, h("section.card.flush", head, list.element));
+        const help = h("span.grow.muted.small.clip", told(table.help));
+        const tools = [this.told, help, this.download("csv", "CSV"), this.download("ndjson", "JSON")];
+        fill(this.results, flush_card(table.name, tools, list.element));
         const time = time_column(table);
         if (!time) {
             this.timeline.hide();
@@ -172,8 +166,8 @@ class FilterTab {
             hidden: !needs_value(one.op),
             on: { input: type },
         });
-        const names = columns.map((known): [string, string] => [known.name, known.name]);
-        const ops = operators.map((op): [string, string] => [op, words.operators[op] ?? op]);
+        const names = choices(columns.map((known) => known.name));
+        const ops = choices(operators, (op) => words.operators[op] ?? op);
         const known_values = column?.values?.map((known) => h("option", { value: known }));
         return h(
             "div.condition",

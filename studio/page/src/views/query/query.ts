@@ -2,12 +2,12 @@
 // Log query: a filter builder, SQL that only reads, and search in the full text, over any set of runs.
 import { api } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
-import { keep_query, kept_json, link, the_place, type Place } from "../../core/router";
+import { keep_query, kept_json, the_place, type Place } from "../../core/router";
 import { choose_range, enter_range, time_range } from "../../core/time_range";
 import type { Tables } from "../../core/types";
 import { t } from "../../i18n/text";
-import { empty, tabs, view_head } from "../../ui/parts";
-import { run_picker } from "../../ui/run_picker";
+import { tabs, view_head } from "../../ui/parts";
+import { no_runs, run_picker } from "../../ui/run_picker";
 import { saved_menu } from "../../ui/saved";
 import { when_imported } from "../run/import";
 import { conditions_of, type Asked, type Query } from "./asked";
@@ -57,8 +57,7 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
         const here = inner;
         const first = picker.ids()[0];
         if (first === undefined) {
-            const simulate = h("a.button.main-action", { href: link("simulate") }, t().nav.simulate);
-            fill(body, empty(words.no_runs, words.no_runs_text, simulate));
+            fill(body, no_runs());
             return;
         }
         const made = async (signal: AbortSignal) =>

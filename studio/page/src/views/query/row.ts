@@ -2,7 +2,7 @@
 // One row of a table with everything it says, and the ways from it to packets, series and other events.
 import { api } from "../../core/api";
 import { h, type Child } from "../../core/dom";
-import { go, link } from "../../core/router";
+import { go, link, query_link, with_query } from "../../core/router";
 import type { Cell, Column } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { cell_text } from "../../ui/data_grid";
@@ -19,7 +19,7 @@ async function find_packet(run: number, row: Record<string, Cell>): Promise<void
             src: row.src as string,
             dst: row.dst as string,
         });
-        go(`${link("captures", run, found.file)}?packet=${found.n}`);
+        go(with_query(link("captures", run, found.file), { packet: found.n }));
     } catch (error) {
         tell_problem(error);
     }
@@ -39,11 +39,10 @@ function actions_of(values: Record<string, Cell>, run: number): Child[] {
     const show_series = () => {
         const from = Math.max(0, Math.floor(Number(time_ns) - around_ns));
         const to = Math.ceil(Number(time_ns) + around_ns);
-        go(`${link("run", run)}?tab=series&from=${from}&to=${to}`);
+        go(with_query(link("run", run), { tab: "series", from, to }));
     };
     const show_events = () => {
-        const where = encodeURIComponent(`port = "${port}"`);
-        go(`${link("query")}?runs=${run}&table=events&where=${where}`);
+        go(query_link(run, "events", `port = "${port}"`));
     };
     const has_time = time_ns !== undefined;
     const has_packet = has_time && (values.event === "drop" || values.event === "paused");

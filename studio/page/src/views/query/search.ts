@@ -6,7 +6,7 @@ import { count, nanoseconds, number } from "../../core/format";
 import { keep_query } from "../../core/router";
 import type { Column, SearchHit } from "../../core/types";
 import { t } from "../../i18n/text";
-import { empty, input, problem } from "../../ui/parts";
+import { empty, problem, search_box } from "../../ui/parts";
 import type { Query } from "./asked";
 import { show_row } from "./row";
 
@@ -50,13 +50,6 @@ export function search_tab(scope: Scope, { asked, runs }: Query): Child {
     const words = t().query;
     const hint = () => h("p.muted", words.search_hint);
     const results = h("div.stack", hint());
-    const box = input({
-        type: "search",
-        class: "search",
-        value: asked.search,
-        placeholder: words.search,
-        "aria-label": words.search,
-    });
     const run = debounce(scope, 250, (signal) => {
         asked.search = box.value.trim();
         keep_query({ q: asked.search, tab: "search" });
@@ -70,7 +63,7 @@ export function search_tab(scope: Scope, { asked, runs }: Query): Child {
             (error: unknown) => !signal.aborted && fill(results, problem(error)),
         );
     });
-    box.addEventListener("input", run);
+    const box = search_box(words.search, run, { value: asked.search });
     if (asked.search) {
         run();
     }

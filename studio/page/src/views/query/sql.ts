@@ -7,9 +7,8 @@ import { keep_query } from "../../core/router";
 import type { Cell, Column, Rows, Table, Tables } from "../../core/types";
 import { editor } from "../../editor/code";
 import { t, told } from "../../i18n/text";
-import { column_width } from "../../ui/data_grid";
-import { grid } from "../../ui/grid";
-import { button, loading, note, problem_text, save_file } from "../../ui/parts";
+import { rows_grid } from "../../ui/data_grid";
+import { button, flush_card, loading, note, problem_text, save_file } from "../../ui/parts";
 import type { Query } from "./asked";
 
 const rows_max = 10_000;
@@ -20,39 +19,23 @@ order by times desc`;
 
 type SqlAnswer = Rows & { more: boolean; seconds: number };
 
-function rows_grid(scope: Scope, { columns, rows }: SqlAnswer): HTMLElement {
+function sql_grid(scope: Scope, { columns, rows }: SqlAnswer): HTMLElement {
     const typed = columns.map((column, index): Column => {
         return { ...column, type: typeof rows[0]?.[index] === "number" ? "number" : "text" };
     });
-    return grid<Cell[]>(scope, {
-        label: "SQL",
-        height: "52vh",
-        columns: typed.map((column, index) => ({
-            name: String(index), // two columns may have the same name
-            title: column.name,
-            width: column_width(column),
-            right: column.type === "number",
-            cell: (row) => String(row[index] ?? ""),
-            value: (row) => row[index] ?? undefined,
-        })),
-        rows,
-    }).element;
+    const text = (value: Cell | undefined) => String(value ?? "");
+    return rows_grid(scope, { columns: typed, rows }, { label: "SQL", height: "52vh", text });
 }
 
 function answer_card(scope: Scope, answer: SqlAnswer, save: (format: string) => Promise<void>): HTMLElement {
     const words = t().query;
     const more = answer.more ? ` · ${words.more_rows}` : "";
-    return h(
-        "section.card.flush",
-        h(
-            "header",
-            h("h2", words.rows_of(count(answer.rows.length))),
-            h("span.grow.muted.small.number", `${number(answer.seconds * 1000, 2)} ms`, more),
-            button("CSV", () => save("csv"), { small: true }),
-            button("JSON", () => save("ndjson"), { small: true }),
-        ),
-        rows_grid(scope, answer),
-    );
+    const tools = [
+        h("span.grow.muted.small.number", `${number(answer.seconds * 1000, 2)} ms`, more),
+        button("CSV", () => save("csv"), { small: true }),
+        button("JSON", () => save("ndjson"), { small: true }),
+    ];
+    return flush_card(words.rows_of(count(answer.rows.length)), tools, sql_grid(scope, answer));
 }
 
 function tables_list(tables: Table[]): HTMLElement {

@@ -4,18 +4,17 @@
 import { api } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number, percent } from "../../core/format";
+import { value_at } from "../../core/pages";
 import type { ResultSchema } from "../../core/schema";
 import type { Distribution, NicNumbers, Summary } from "../../core/summary";
-import { choose_range, on_range, range_query } from "../../core/time_range";
-import type { Run, SeriesAnswer, Tables } from "../../core/types";
+import type { Run, Tables } from "../../core/types";
 import { t } from "../../i18n/text";
 import { bar_chart } from "../../plot/bars";
-import { plot } from "../../plot/plot";
 import { card, fact, note } from "../../ui/parts";
-import { plain_table } from "../../ui/table";
+import { number_table } from "../../ui/table";
 import { when_imported } from "./import";
 import { numbers } from "./numbers";
-import { series_figure } from "./series";
+import { series_card } from "./series";
 
 const caches_max = 8;
 const metrics_max = 12;
@@ -36,19 +35,7 @@ export function has_cache({ nics }: Summary): boolean {
 }
 
 function value_of(cache: Cache, path: string): number {
-    let here: unknown = cache;
-    for (const step of path.split(".")) {
-        here = (here as Cache | undefined)?.[step];
-    }
-    return typeof here === "number" ? here : 0;
-}
-
-function times_of(cache: Cache, path: string): Distribution | undefined {
-    let here: unknown = cache;
-    for (const step of path.split(".")) {
-        here = (here as Cache | undefined)?.[step];
-    }
-    return here as Distribution | undefined;
+    return Number(value_at(cache, path) ?? 0);
 }
 
 // Shows the shares of the tiers for each kind of token, stacked to the whole of its lookups.
@@ -86,19 +73,14 @@ function ways_table(cache: Cache): HTMLElement {
         [words.moving, "migration_ns"],
         [words.met_move, "met_move_ns"],
     ];
-    const right = (text: string) => h("th.right", { scope: "col" }, text);
-    const rows = ways.flatMap(([name, path]) => {
-        const times = times_of(cache, path);
-        if (!times || times.count === 0 || typeof times.p50 !== "number") {
-            return [];
-        }
-        const cells = [times.mean, times.p50, times.p99, times.max].map((value) =>
-            h("td.right.nowrap", nanoseconds(value)),
-        );
-        return [[h("th", { scope: "row" }, name), h("td.right", count(times.count)), ...cells]];
+    const rows = ways.flatMap(([name, path]): [string, ...string[]][] => {
+        const times = value_at(cache, path) as Distribution | undefined;
+        const known = times && times.count !== 0 && typeof times.p50 === "number";
+        const values = known ? [times.mean, times.p50, times.p99, times.max] : [];
+        return known ? [[name, count(times.count), ...values.map((value) => nanoseconds(value))]] : [];
     });
     const { samples, mean, median, most } = t().report;
-    return plain_table([words.way, ...[samples, mean, median, "p99", most].map(right)], rows);
+    return number_table([words.way, samples, mean, median, "p99", most], rows);
 }
 
 function facts_of(cache: Cache): HTMLElement {
@@ -163,18 +145,7 @@ function over_time(scope: Scope, run: Run): Child {
         if (shown.length === 0) {
             return card(words.over_time, null, h("p.muted", words.no_series));
         }
-        return shown.map(({ metric, kind }) => {
-            const name = `${run.name}-${metric}`;
-            const chart = plot(scope, { height: 190, name, zoomed: (from, to) => choose_range([from, to]) });
-            const reload = async () => {
-                const query = { metric, ...range_query(), pixels: Math.max(chart.element.clientWidth - 80, 300) };
-                const answer = await api.get<SeriesAnswer>(`runs/${run.id}/series`, query, scope.signal);
-                chart.show(series_figure(answer, metric));
-            };
-            on_range(scope, () => void reload().catch(() => undefined));
-            void reload().catch(() => undefined);
-            return card(h("span.mono", `${kind} ${metric}`), null, chart.element);
-        });
+        return shown.map((one) => series_card(scope, run, one, 190));
     });
 }
 

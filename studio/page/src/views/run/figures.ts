@@ -1,73 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a run, from the same numbers as those of `rocesim plot`.
-import { api, api_url, ApiError, call } from "../../core/api";
-import { fill, h, type Child, type Scope } from "../../core/dom";
+import { api, ApiError, call } from "../../core/api";
+import { h, type Child, type Scope } from "../../core/dom";
 import type { FigureAnswer, Run } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { figure_of } from "../../plot/served";
-import { button, card, empty, loading, problem, save_file, tell_problem } from "../../ui/parts";
+import { button, card, empty, later, save_file } from "../../ui/parts";
 import { when_imported } from "./import";
+
+async function panels_of(scope: Scope, run: Run, kind: string, signal: AbortSignal): Promise<Child> {
+    try {
+        const { panels, note, missing } = await api.post<FigureAnswer>("figure", { runs: [run.id], kind }, signal);
+        const said = [note, missing].flatMap((text) => (text ? [told(text)] : [])).join("; ");
+        const drawn = panels.map((panel) => figure_of(scope, panel, `${run.name}-${kind}`));
+        return [drawn, said ? h("p.muted.small", said) : null];
+    } catch (error) {
+        if (error instanceof ApiError && error.status >= 400 && error.status < 500) {
+            // The server says why it cannot draw a figure, for example that it needs at least 20 flows.
+            return h("p.muted", told(error.message));
+        }
+        throw error;
+    }
+}
 
 export function figures_tab(scope: Scope, run: Run): Child {
     const words = t().run;
+    const names: Record<string, string> = words.figure_kinds;
+    const figure_card = (kind: string) => {
+        const save = (format: string) =>
+            button(words.as_plot(format), () => save_figure(run, kind, format), { small: true, kind: "quiet" });
+        const place = later(scope, (signal) => panels_of(scope, run, kind, signal), h("div.figures"));
+        return card(names[kind] ?? kind, h("div.row.tight", ["svg", "png", "gnuplot"].map(save)), place);
+    };
     return when_imported(scope, run.id, async (signal) => {
         const { kinds } = await api.get<{ kinds: string[] }>("figure/kinds", { runs: run.id }, signal);
-        if (kinds.length === 0) {
-            return empty(words.no_figures, words.no_figures_text);
-        }
-        return kinds.map((kind) => {
-            const place = h("div.figures", loading());
-            api.post<FigureAnswer>("figure", { runs: [run.id], kind }, signal).then(
-                (answer) => {
-                    fill(place);
-                    for (const panel of answer.panels) {
-                        const made = figure_of(scope, panel, `${run.name}-${kind}`);
-                        place.append(made);
-                    }
-                    const said = [answer.note, answer.missing]
-                        .filter(Boolean)
-                        .map((text) => told(text!))
-                        .join("; ");
-                    if (said) {
-                        place.append(h("p.muted.small", said));
-                    }
-                },
-                (error: unknown) => {
-                    if (!scope.ended) {
-                        // The server says why it cannot draw a figure, for example that it needs at least 20 flows.
-                        fill(
-                            place,
-                            error instanceof ApiError && error.status >= 400 && error.status < 500
-                                ? h("p.muted", told(error.message))
-                                : problem(error),
-                        );
-                    }
-                },
-            );
-            return card(
-                words.figure_kinds[kind as keyof typeof words.figure_kinds] ?? kind,
-                h(
-                    "div.row.tight",
-                    ["svg", "png", "gnuplot"].map((format) =>
-                        h(
-                            "a.button.small.quiet",
-                            {
-                                href: api_url("figure", { body: JSON.stringify({ runs: [run.id], kind, format }) }),
-                                download: `${kind}.${format}`,
-                                on: {
-                                    click: (event) => {
-                                        event.preventDefault();
-                                        void save_figure(run, kind, format);
-                                    },
-                                },
-                            },
-                            words.as_plot(format),
-                        ),
-                    ),
-                ),
-                place,
-            );
-        });
+        return kinds.length === 0 ? empty(words.no_figures, words.no_figures_text) : kinds.map(figure_card);
     });
 }
 
@@ -83,10 +50,6 @@ export function trace_tools(run: Run): Child {
 }
 
 async function save_figure(run: Run, kind: string, format: string, end = format): Promise<void> {
-    try {
-        const response = await call("POST", "figure", { body: { runs: [run.id], kind, format } });
-        save_file(`${run.name}-${kind}.${end}`, await response.blob());
-    } catch (error) {
-        tell_problem(error);
-    }
+    const response = await call("POST", "figure", { body: { runs: [run.id], kind, format } });
+    save_file(`${run.name}-${kind}.${end}`, await response.blob());
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows by their size: how many, and how long they took.
-import { h } from "../../core/dom";
 import { count, nanoseconds, number } from "../../core/format";
 import type { FlowNumbers, LocalNumbers } from "../../core/summary";
 import { t } from "../../i18n/text";
-import { plain_table } from "../../ui/table";
+import { number_table } from "../../ui/table";
 
 type SizeRow = Pick<FlowNumbers, "count" | "completed" | "fct_us" | "slowdown"> & { size: string };
 
@@ -12,16 +11,9 @@ function us(value: number | null | undefined): string {
     return value === null || value === undefined ? "–" : nanoseconds(value * 1e3);
 }
 
-function cells(row: SizeRow): HTMLElement[] {
-    const texts = [
-        count(row.count),
-        count(row.completed),
-        us(row.fct_us?.p50),
-        us(row.fct_us?.p99),
-        number(row.slowdown?.p50, 3),
-        number(row.slowdown?.p99, 3),
-    ];
-    return [h("th.nowrap", { scope: "row" }, row.size), ...texts.map((text) => h("td.right.nowrap", text))];
+function cells({ size, count: all, completed, fct_us, slowdown }: SizeRow): [string, ...string[]] {
+    const times = [us(fct_us?.p50), us(fct_us?.p99)];
+    return [size, count(all), count(completed), ...times, number(slowdown?.p50, 3), number(slowdown?.p99, 3)];
 }
 
 // Makes the table, or null where there are no flows. Messages within hosts have a row of their own.
@@ -38,9 +30,8 @@ export function flow_table(flows: FlowNumbers, local?: LocalNumbers): HTMLElemen
         ...near,
     ];
     const titles = [
-        ...[words.flows, words.completed, `FCT, ${words.median}`, "FCT, p99"],
+        ...[words.flow_size, words.flows, words.completed, `FCT, ${words.median}`, "FCT, p99"],
         ...[`${words.slowdown}, ${words.median}`, `${words.slowdown}, p99`],
     ];
-    const head = [words.flow_size, ...titles.map((text) => h("th.right", { scope: "col" }, text))];
-    return plain_table(head, rows.map(cells));
+    return number_table(titles, rows.map(cells));
 }

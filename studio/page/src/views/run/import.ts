@@ -6,58 +6,41 @@ import { count } from "../../core/format";
 import { t } from "../../i18n/text";
 import { bar, button, loading, problem } from "../../ui/parts";
 
+interface Import {
+    state: string;
+    bytes_done: number;
+    bytes_total: number;
+    rows: number;
+    rows_per_s: number;
+    part?: string;
+}
+
+function progress({ bytes_done, bytes_total, rows, rows_per_s, part = "" }: Import): HTMLElement {
+    const words = t().run;
+    const rate = rows_per_s ? words.import_rate(count(rows), count(rows_per_s), part) : "";
+    const share = bar(bytes_total ? bytes_done / bytes_total : 0, words.importing);
+    return h("div.empty", h("h2", words.importing), h("div.import-bar", share), h("p.number", rate));
+}
+
 // Returns a place that shows the progress of the import and then the content that `make` returns.
 export function when_imported(scope: Scope, run: number, make: (signal: AbortSignal) => Promise<Child>): HTMLElement {
     const place = h("div.stack.wide", loading());
-    const words = t().run;
-    const attempt = async () => {
-        try {
-            const made = await make(scope.signal);
-            if (!scope.ended) {
-                fill(place, h("div.stack.wide.appear", made));
-            }
-        } catch (error) {
-            if (scope.ended) {
-                return;
-            }
-            const imported =
-                error instanceof ApiError && error.status === 409
-                    ? ((error.body.error as Record<string, unknown>)?.import as
-                          | Record<string, number & string>
-                          | undefined)
-                    : undefined;
-            if (imported && imported.state !== "failed") {
-                const share = imported.bytes_total ? Number(imported.bytes_done) / Number(imported.bytes_total) : 0;
-                fill(
-                    place,
-                    h(
-                        "div.empty",
-                        h("h2", words.importing),
-                        h("div.import-bar", bar(share, words.importing)),
-                        h(
-                            "p.number",
-                            imported.rows_per_s
-                                ? words.import_rate(
-                                      count(Number(imported.rows)),
-                                      count(Number(imported.rows_per_s)),
-                                      String(imported.part ?? ""),
-                                  )
-                                : "",
-                        ),
-                    ),
-                );
-                window.setTimeout(() => void attempt(), 400);
-            } else {
-                fill(
-                    place,
-                    problem(error, () => void attempt()),
-                    error instanceof ApiError && error.status === 409
-                        ? button(words.import_again, () => api.post(`runs/${run}/import`).then(attempt))
-                        : null,
-                );
-            }
+    const failed = (error: unknown) => {
+        const waits = error instanceof ApiError && error.status === 409;
+        const imported = waits ? (error.body.error as { import?: Import })?.import : undefined;
+        if (imported && imported.state !== "failed") {
+            fill(place, progress(imported));
+            window.setTimeout(attempt, 400);
+        } else {
+            const again = () => api.post(`runs/${run}/import`).then(attempt);
+            fill(place, problem(error, attempt), waits ? button(t().run.import_again, again) : null);
         }
     };
-    void attempt();
+    const attempt = () =>
+        void make(scope.signal).then(
+            (made) => !scope.ended && fill(place, h("div.stack.wide.appear", made)),
+            (error: unknown) => !scope.ended && failed(error),
+        );
+    attempt();
     return place;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run while it runs: totals of the network, and the queues and rates of ports, as they change.
 import { h, type Child, type Scope } from "../../core/dom";
-import { bits_per_second, bytes, nanoseconds } from "../../core/format";
+import { bits_per_second, bytes } from "../../core/format";
 import type { Live, Run } from "../../core/types";
 import { t } from "../../i18n/text";
+import { figure_over_time } from "../../plot/figure";
 import { plot } from "../../plot/plot";
 import { empty } from "../../ui/parts";
 import { PortSeries } from "./live_ports";
@@ -18,20 +19,12 @@ function sent_bps(sample: Live, before: Live | undefined): number {
 }
 
 // A curve of one value over the simulated time, from 0 on.
-function chart(scope: Scope, samples: Live[], title: string, value: Value, text?: (value: number) => string) {
+function chart(scope: Scope, samples: Live[], title: string, value: Value, y_text?: (value: number) => string) {
     const made = plot(scope, { height: 190, legend: false, name: title });
     const draw = () => {
         const y = samples.map((sample, index) => value(sample, samples[index - 1]));
-        const most = Math.max(...y.filter(Number.isFinite), 0);
-        made.show({
-            y_range: [0, most * 1.1 || 1],
-            title,
-            x_label: t().run.time,
-            y_label: "",
-            x_text: (ns) => nanoseconds(ns),
-            y_text: text,
-            series: [{ name: title, kind: "lines", x: samples.map((sample) => sample.sim_ns), y }],
-        });
+        const x = samples.map((sample) => sample.sim_ns);
+        made.show(figure_over_time(title, [{ name: title, kind: "lines", x, y }], { y_range: [0, null], y_text }));
     };
     return { element: h("section.card", made.element), draw };
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues and rates of ports while a run runs: of chosen ports, or of those with the longest queues.
 import { api } from "../../core/api";
-import { fill, h, type Scope } from "../../core/dom";
-import { bits_per_second, bytes, nanoseconds } from "../../core/format";
+import { h, type Scope } from "../../core/dom";
+import { bits_per_second, bytes } from "../../core/format";
 import type { Run } from "../../core/types";
 import { t } from "../../i18n/text";
+import { figure_over_time } from "../../plot/figure";
 import { plot, type Plot } from "../../plot/plot";
-import { button, input, sheet } from "../../ui/parts";
+import { button, choose_names } from "../../ui/parts";
 
 interface PortNow {
     port: string;
@@ -22,7 +23,6 @@ interface History {
 const samples_max = 600;
 const curves_max = 8;
 const chosen_max = 24;
-const names_max = 400;
 const look_ms = 500;
 
 export class PortSeries {
@@ -119,41 +119,19 @@ export class PortSeries {
     private show(chart: Plot, title: string, y_text: (value: number) => string, values: (one: History) => number[]) {
         const shown = [...this.seen].filter(([name]) => this.chosen.length === 0 || this.chosen.includes(name));
         const series = shown.map(([name, one]) => ({ name, kind: "lines" as const, x: this.times, y: values(one) }));
-        const most = Math.max(...series.flatMap((one) => one.y.filter(Number.isFinite)), 0);
-        const x_text = (ns: number) => nanoseconds(ns);
-        const y_range: [number, number] = [0, most * 1.1 || 1];
-        chart.show({ title, x_label: t().run.time, y_label: "", x_text, y_text, y_range, series });
+        chart.show(figure_over_time(title, series, { y_range: [0, null], y_text }));
     }
 
     private async choose(): Promise<void> {
         const words = t().run;
         const address = `runs/${this.run.id}/live`;
         const { names } = await api.get<{ names: string[] }>(address, { names: true }, this.scope.signal);
-        const picked = new Set(this.chosen);
-        const list = h("div.choices");
-        const box = input({
-            class: "search",
-            type: "search",
-            placeholder: words.find_port,
-            "aria-label": words.find_port,
-        });
-        const row = (name: string) => {
-            const change = () => (check.checked ? picked.add(name) : picked.delete(name));
-            const check = h("input", { type: "checkbox", checked: picked.has(name), on: { change } });
-            return h("label.check.mono", check, name);
-        };
-        const show = () => {
-            const found = names.filter((name) => picked.has(name) || name.includes(box.value.trim()));
-            fill(list, found.slice(0, names_max).map(row));
-        };
-        box.addEventListener("input", show);
-        show();
-        const done = () => {
-            this.chosen = [...picked].slice(0, chosen_max);
+        const done = (picked: string[]) => {
+            this.chosen = picked.slice(0, chosen_max);
             this.times.length = 0;
             this.seen.clear();
             this.look();
         };
-        await sheet(words.which_ports, [box, list], { text: words.show, done });
+        await choose_names({ title: words.which_ports, find: words.find_port }, names, this.chosen, done);
     }
 }

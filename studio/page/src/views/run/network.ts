@@ -3,13 +3,13 @@
 import { api } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, percent } from "../../core/format";
-import { keep_query, link, type Place } from "../../core/router";
+import { keep_query, query_link, type Place } from "../../core/router";
 import { choose_range, on_range, range_query } from "../../core/time_range";
 import type { MapAnswer, Run, Topology } from "../../core/types";
 import { t } from "../../i18n/text";
 import { heat_legend, TopologyMap } from "../../topology/draw";
 import type { Picked } from "../../topology/paint";
-import { button, input, problem, select, toast } from "../../ui/parts";
+import { button, problem, search_box, select, toast } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 import { when_imported } from "./import";
 
@@ -81,14 +81,8 @@ class NetworkTab {
     show(): Child {
         const words = t().run;
         const find = async () => (await this.map.find(finder.value.trim())) || toast(words.no_such_node(finder.value));
-        const finder = input({
-            class: "search",
-            type: "search",
-            placeholder: words.find_node,
-            "aria-label": words.find_node,
-            list: "node-names",
-            on: { change: () => void find().catch((error: unknown) => fill(this.legend, problem(error))) },
-        });
+        const on = { change: () => void find().catch((error: unknown) => fill(this.legend, problem(error))) };
+        const finder = search_box(words.find_node, () => undefined, { list: "node-names", on });
         const choose = (metric: string) => {
             this.metric = metric;
             keep_query({ metric });
@@ -191,8 +185,7 @@ class NetworkTab {
     private show_ports(title: string, all: string[]): void {
         const worst = all.sort((one, other) => this.value(other) - this.value(one)).slice(0, ports_max);
         const rows = worst.map((port) => {
-            const where = encodeURIComponent(`port = "${port}"`);
-            const href = `${link("query")}?runs=${this.run.id}&table=events&where=${where}`;
+            const href = query_link(this.run.id, "events", `port = "${port}"`);
             const is_port = !port.includes("("); // and not the links between two folds
             return [
                 is_port ? h("a.mono", { href, title: t().run.events_of(port) }, port) : port,

@@ -6,7 +6,7 @@ import { count, percent, with_unit } from "../../core/format";
 import { field_at, unit_of, type FieldSchema } from "../../core/schema";
 import type { Distribution } from "../../core/summary";
 import { t, told } from "../../i18n/text";
-import { plain_table } from "../../ui/table";
+import { number_table, plain_table } from "../../ui/table";
 
 type Fields = Record<string, FieldSchema> | undefined;
 type Numbers = Record<string, unknown>;
@@ -36,16 +36,13 @@ export function readable(name: string): string {
 
 function distribution_table(rows: [string, Distribution, string | undefined][]): HTMLElement {
     const words = t().report;
-    const right = (text: string) => h("th.right", { scope: "col" }, text);
-    const columns = [words.samples, words.mean, words.median, "p90", "p99", "p99.9", words.most];
-    const cells = ([name, values, unit]: [string, Distribution, string | undefined]) => [
-        h("th", { scope: "row" }, readable(name)),
-        h("td.right", values.count === undefined ? "" : count(values.count)),
-        ...[values.mean, values.p50, values.p90, values.p99, values.p999, values.max].map((value) =>
-            h("td.right.nowrap", value === undefined ? "" : unit_text(value, unit)),
-        ),
-    ];
-    return plain_table([words.of, ...columns.map(right)], rows.map(cells));
+    const head = [words.of, words.samples, words.mean, words.median, "p90", "p99", "p99.9", words.most];
+    const cells = ([name, { count: samples, ...all }, unit]: (typeof rows)[0]): [string, ...string[]] => {
+        const values = [all.mean, all.p50, all.p90, all.p99, all.p999, all.max];
+        const texts = values.map((value) => (value === undefined ? "" : unit_text(value, unit)));
+        return [readable(name), samples === undefined ? "" : count(samples), ...texts];
+    };
+    return number_table(head, rows.map(cells));
 }
 
 // Makes a table of the fields that are neither lists nor objects in all rows; `prefix` is their path in the schema.

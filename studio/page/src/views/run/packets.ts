@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets that move over the network of a small run, as hops.csv, or a capture of the fabric, and events.csv
 // have recorded them.
-import { api } from "../../core/api";
+import { api, rows_of } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds } from "../../core/format";
 import { on_range, range_query } from "../../core/time_range";
-import type { Cell, QueryAnswer, Run, Tables, Topology, TopologyLink } from "../../core/types";
+import type { Cell, Run, Tables, Topology, TopologyLink } from "../../core/types";
 import { t } from "../../i18n/text";
 import { TopologyMap } from "../../topology/draw";
 import { kind_colors, type Drop, type Frame, type Moving } from "../../topology/moving";
@@ -251,9 +251,7 @@ class PacketsTab {
 
     async load(): Promise<void> {
         const { from_ns, to_ns } = range_query();
-        const question = { runs: [this.run.id], to_ns, format: "json" };
-        const ask = (table: string, more: Record<string, unknown>) =>
-            api.post<QueryAnswer>("query", { ...question, table, ...more }, this.scope.signal);
+        const ask = (table: string, more: object) => rows_of(this.run.id, table, { to_ns, ...more }, this.scope.signal);
         const { table, columns, where: only, frame } = this.source;
         const rows: Cell[][] = [];
         let matched = 0;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A study of the library: its script, its order, its output while it runs, and its results.
 import { api, call } from "../../core/api";
-import { fill, h, type Child, type Scope } from "../../core/dom";
+import { h, type Child, type Scope } from "../../core/dom";
 import { number } from "../../core/format";
 import { column_title } from "../../core/names";
-import { go, link } from "../../core/router";
+import { go, link, with_query } from "../../core/router";
 import { session } from "../../core/session";
 import type { LibraryItem, Run, Runs } from "../../core/types";
 import { t } from "../../i18n/text";
 import { grid } from "../../ui/grid";
-import { button, card, checkbox, empty, field, input, later, link_button, note, view_head } from "../../ui/parts";
+import { button, card, checkbox, empty, field, flush_card, input, is_checked } from "../../ui/parts";
+import { later, link_button, note, view_head } from "../../ui/parts";
 import { question_of } from "../library";
 import { study_figure, type StudyFigure } from "./study_figure";
 import { study_form } from "./study_form";
@@ -25,18 +26,18 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
     const short = item.name.replace(/\/run$/, "");
     const [group, ...rest] = short.split("/");
     const command = `scenarios/${group}/run ${rest.join("/")}`;
-    let quick = true;
-    let shared = false;
+    const share = checkbox(t().common.share_with_all);
+    const quick = checkbox(words.quick, true, (on) => form.show_defaults(on));
     const run_name = input({ placeholder: short, "aria-label": t().editor.run_name });
     const form = study_form(item.parameters ?? []);
-    form.show_defaults(quick);
+    form.show_defaults(true);
     const order = async () => {
         const answer = await api.post<{ runs: Run[] }>("runs", {
             study: item.name,
             name: run_name.value.trim() || short,
-            quick,
+            quick: is_checked(quick),
             set: form.set(),
-            shared,
+            shared: is_checked(share),
         });
         go(link("run", answer.runs[0]!.id));
     };
@@ -56,13 +57,8 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
                     ? h(
                           "div.row.end",
                           h("div.narrow", field(t().editor.run_name, run_name)),
-                          checkbox(words.quick, quick, (on) => {
-                              quick = on;
-                              form.show_defaults(on);
-                          }),
-                          checkbox(t().common.share_with_all, shared, (on) => {
-                              shared = on;
-                          }),
+                          quick,
+                          share,
                           h("span.grow"),
                           button(words.run, order, { kind: "main-action" }),
                       )
@@ -80,9 +76,8 @@ export function study_live(scope: Scope, run: Run): Child {
     const text = h("pre.code-block.tall", { tabindex: 0, "aria-label": t().run.log, "aria-live": "off" });
     const waits = empty(t().run.waits, t().run.waits_text);
     const load = async () => {
-        const said = await (
-            await call("GET", `runs/${run.id}/log`, { query: { tail: 60000 }, signal: scope.signal })
-        ).text();
+        const options = { query: { tail: 60000 }, signal: scope.signal };
+        const said = await (await call("GET", `runs/${run.id}/log`, options)).text();
         const at_end = text.scrollTop + text.clientHeight >= text.scrollHeight - 8;
         waits.hidden = said !== "";
         text.hidden = said === "";
@@ -127,11 +122,7 @@ async function table_of(scope: Scope, run: Run, path: string): Promise<Child> {
         };
         return { name: String(index), title: column_title(title), help: title, right: numeric, cell: text_at, value };
     });
-    return h(
-        "section.card.flush",
-        h("header", h("h2", name)),
-        grid(scope, { label: name, height: "50vh", columns, rows }).element,
-    );
+    return flush_card(name, null, grid(scope, { label: name, height: "50vh", columns, rows }).element);
 }
 
 // Shows the figure of a folder of the study: the page's own where figure.json describes it, and the script's.
@@ -155,11 +146,9 @@ async function figure_of(scope: Scope, run: Run, path: string, files: string[]):
 }
 
 async function drawn_by_script(scope: Scope, run: Run, path: string, name: string): Promise<Child> {
-    const bytes = await (
-        await call("GET", `runs/${run.id}/files/${library_path(path)}`, { signal: scope.signal })
-    ).arrayBuffer();
     // An SVG that is shown as an image runs no scripts.
-    const address = URL.createObjectURL(new Blob([bytes], { type: "image/svg+xml" }));
+    const drawing = new Blob([await text_of(run, path, scope.signal)], { type: "image/svg+xml" });
+    const address = URL.createObjectURL(drawing);
     scope.on_end(() => URL.revokeObjectURL(address));
     return card(
         name,
@@ -176,48 +165,33 @@ export function study_tab(scope: Scope, run: Run): Child {
             api.get<{ files: { path: string; size_bytes: number }[] }>(`runs/${run.id}/files`, undefined, signal),
             api.get<Runs>("runs", { group: run.group, limit: 0 }, signal),
         ]);
-        const folders = new Set(
-            files
-                .filter((file) => file.path.endsWith("/summary.json"))
-                .map((file) => file.path.slice(0, -"summary.json".length)),
-        );
-        const own = files
-            .filter((file) => ![...folders].some((folder) => file.path.startsWith(folder)))
-            .map((file) => file.path)
-            .sort();
+        const paths = files.map((file) => file.path).sort();
+        const folders = paths
+            .filter((path) => path.endsWith("/summary.json"))
+            .map((path) => path.replace(/[^/]*$/, ""));
+        const own = paths.filter((path) => !folders.some((folder) => path.startsWith(folder)));
         const figures = await Promise.all(
             own.filter((path) => path.endsWith(".svg")).map((path) => figure_of(scope, run, path, own)),
         );
-        const tables = await Promise.all(
-            own
-                .filter((path) => /table\.txt$|\.csv$/.test(path))
-                // The points of a sweep are in data.csv, too, and its runs in the list of runs.
-                .filter(
-                    (path) =>
-                        !/\/(points|runs)\.csv$/.test(path) || !own.includes(path.replace(/\w+\.csv$/, "data.csv")),
-                )
-                .slice(0, 12)
-                .map((path) => table_of(scope, run, path)),
-        );
+        // The points of a sweep are in data.csv, too, and its runs in the list of runs.
+        const is_shown = (path: string) =>
+            /table\.txt$|\.csv$/.test(path) &&
+            !(/\/(points|runs)\.csv$/.test(path) && own.includes(path.replace(/\w+\.csv$/, "data.csv")));
+        const shown = own.filter(is_shown).slice(0, 12);
+        const tables = await Promise.all(shown.map((path) => table_of(scope, run, path)));
         const count = made.total - 1;
-        const links = h(
-            "div.row",
-            h("span", words.made(count)),
-            count > 0
-                ? [
-                      link_button(words.see_runs, `${link("runs")}?group=${run.group}`, { icon: "runs" }),
-                      link_button(words.compare, `${link("process")}?group=${run.group}`, {
-                          icon: "process",
-                          kind: "main-action",
-                      }),
-                  ]
-                : null,
-        );
+        const { group } = run;
+        const tools = [
+            link_button(words.see_runs, with_query(link("runs"), { group }), { icon: "runs" }),
+            link_button(words.compare, with_query(link("process"), { group }), {
+                icon: "process",
+                kind: "main-action",
+            }),
+        ];
+        const links = h("div.row", h("span", words.made(count)), count > 0 ? tools : null);
         if (figures.length + tables.length === 0) {
             return [links, empty(words.nothing, words.nothing_text)];
         }
-        const place = h("div.stack.wide");
-        fill(place, links, figures, tables);
-        return place;
+        return h("div.stack.wide", links, figures, tables);
     });
 }

@@ -4,13 +4,13 @@ import { api, ApiError } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number, percent, seconds } from "../../core/format";
 import { pages_of } from "../../core/pages";
-import { link } from "../../core/router";
+import { query_link } from "../../core/router";
 import type { FieldSchema, ResultSchema } from "../../core/schema";
 import type { Summary } from "../../core/summary";
 import type { Run } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { card, fact, later, link_button, note } from "../../ui/parts";
-import { plain_table } from "../../ui/table";
+import { number_table } from "../../ui/table";
 import { flow_table } from "./flow_table";
 import { numbers } from "./numbers";
 import { page_facts } from "./page/page";
@@ -71,40 +71,24 @@ function flows_card({ flows, local_flows }: Summary): HTMLElement | null {
     return table && card(t().run.by_size, null, table);
 }
 
-function right_titles(titles: string[]): HTMLElement[] {
-    return titles.map((text) => h("th.right", { scope: "col" }, text));
-}
-
-function row_of(name: string, values: string[]): HTMLElement[] {
-    return [h("td.mono", name), ...values.map((text) => h("td.right.nowrap", text))];
-}
-
 function hottest_card({ hottest_ports }: Summary): HTMLElement | null {
     const words = t().run;
-    if (hottest_ports.length === 0) {
-        return null;
-    }
-    const rows = hottest_ports.map((row) =>
-        row_of(row.port, [bytes(row.queue_bytes_max), percent(row.utilisation), ps(row.paused_ps)]),
-    );
-    const titles = right_titles([words.queue_max, words.utilisation, words.stopped]);
-    return card(words.hottest, null, plain_table([words.port, ...titles], rows));
+    const rows = hottest_ports.map(({ port, queue_bytes_max, utilisation, paused_ps }): [Child, ...string[]] => {
+        return [h("span.mono", port), bytes(queue_bytes_max), percent(utilisation), ps(paused_ps)];
+    });
+    const head = [words.port, words.queue_max, words.utilisation, words.stopped];
+    return rows.length > 0 ? card(words.hottest, null, number_table(head, rows)) : null;
 }
 
 function roots_card({ pfc }: Summary, run: Run): HTMLElement | null {
     const words = t().run;
     const roots = (pfc.roots ?? []).slice(0, roots_max);
-    if (roots.length === 0) {
-        return null;
-    }
-    const where = encodeURIComponent('event = "paused"');
-    const events = `${link("query")}?runs=${run.id}&table=events&where=${where}`;
-    const rows = roots.map((row) =>
-        row_of(row.port, [ps(row.first_ps), count(row.pauses), ps(row.paused_ps), count(row.ports)]),
-    );
-    const titles = right_titles([words.first, words.pauses, words.stopped, words.ports_stopped]);
-    const ask = link_button(words.ask_events, events, { small: true });
-    return card(words.roots, ask, plain_table([words.began_at, ...titles], rows));
+    const rows = roots.map(({ port, first_ps, pauses, paused_ps, ports }): [Child, ...string[]] => {
+        return [h("span.mono", port), ps(first_ps), count(pauses), ps(paused_ps), count(ports)];
+    });
+    const head = [words.began_at, words.first, words.pauses, words.stopped, words.ports_stopped];
+    const ask = link_button(words.ask_events, query_link(run.id, "events", 'event = "paused"'), { small: true });
+    return rows.length > 0 ? card(words.roots, ask, number_table(head, rows)) : null;
 }
 
 function counters_card(summary: Summary, fields: Record<string, FieldSchema> | undefined): HTMLElement {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of a run: any of its result tables, its hosts, its files, and the log of the program.
-import { api, api_url, call, was_aborted } from "../../core/api";
+import { analysed, api, api_url, call, was_aborted } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, with_unit } from "../../core/format";
-import { link } from "../../core/router";
+import { query_link } from "../../core/router";
 import { on_range, range_query, time_range } from "../../core/time_range";
-import type { Cell, Rows, Run, StepAnswer, Tables } from "../../core/types";
+import type { Cell, Rows, Run, Tables } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { data_grid } from "../../ui/data_grid";
-import { card, empty, later, link_button, problem } from "../../ui/parts";
-import { plain_table } from "../../ui/table";
+import { card, empty, flush_card, later, link_button, problem } from "../../ui/parts";
+import { number_table, plain_table } from "../../ui/table";
 import { when_imported } from "./import";
 
 export function table_tab(scope: Scope, run: Run, table: string): Child {
@@ -33,27 +33,13 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
             },
         });
         on_range(scope, () => timed && list.reload());
-        return h(
-            "section.card.flush",
-            h(
-                "header",
-                heading,
-                h("span.grow.muted.small.clip", { title: told(known.help) }, told(known.help)),
-                link_button(words.ask, `${link("query")}?runs=${run.id}&table=${table}`, {
-                    small: true,
-                    icon: "query",
-                }),
-                h(
-                    "a.button.small",
-                    {
-                        href: api_url("query", { body: JSON.stringify({ runs: [run.id], table, format: "csv" }) }),
-                        download: `${run.name}-${table}.csv`,
-                    },
-                    "CSV",
-                ),
-            ),
-            list.element,
-        );
+        const href = api_url("query", { body: JSON.stringify({ runs: [run.id], table, format: "csv" }) });
+        const tools = [
+            h("span.grow.muted.small.clip", { title: told(known.help) }, told(known.help)),
+            link_button(words.ask, query_link(run.id, table), { small: true, icon: "query" }),
+            h("a.button.small", { href, download: `${run.name}-${table}.csv` }, "CSV"),
+        ];
+        return flush_card(heading, tools, list.element);
     });
 }
 
@@ -82,16 +68,17 @@ function host_steps(): object[] {
 function host_table({ columns, rows }: Rows): HTMLElement {
     const words = t().run;
     const units = new Map(host_columns.map((column) => [column.as, column.unit]));
-    const head = columns.map(({ name }) =>
-        h("th", { class: name === "src" ? "" : "right", scope: "col" }, words.host_columns[name] ?? name),
+    const head = columns.map(({ name }) => words.host_columns[name] ?? name);
+    const text = (cell: Cell, at: number) => with_unit(cell, units.get(columns[at]!.name));
+    return number_table(
+        head,
+        rows
+            .slice(0, 1000)
+            .map(([host, ...numbers]) => [
+                h("span.mono", String(host)),
+                ...numbers.map((cell, at) => text(cell, at + 1)),
+            ]),
     );
-    const cells = (row: Cell[]) =>
-        row.map((cell, index) =>
-            index === 0
-                ? h("td.mono", String(cell))
-                : h("td.right.nowrap", with_unit(cell, units.get(columns[index]!.name))),
-        );
-    return plain_table(head, rows.slice(0, 1000).map(cells));
 }
 
 // Lists what each host sent. The server groups the flows, so that a million of them stay there.
@@ -99,15 +86,12 @@ export function hosts_tab(scope: Scope, run: Run): Child {
     const words = t().run;
     const place = h("div");
     const load = async (signal: AbortSignal) => {
-        const body = { runs: [run.id], steps: host_steps() };
-        const { steps } = await api.post<{ steps: StepAnswer[] }>("analysis", body, signal);
-        const last = steps[steps.length - 1]!;
-        const head = h("header", h("h2", words.hosts_lead));
+        const last = await analysed([run.id], host_steps(), signal);
         fill(
             place,
             last.rows.length === 0
                 ? empty(words.no_rows("flows"), words.no_rows_text)
-                : h("section.card.flush", head, host_table(last)),
+                : flush_card(words.hosts_lead, null, host_table(last)),
         );
         return place;
     };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws slices of flows by host, and of stopped ports, downed links and faults, over the chosen time.
-import { api } from "../../core/api";
+import { api, rows_of } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number } from "../../core/format";
-import { keep_query, link, type Place } from "../../core/router";
+import { keep_query, query_link, type Place } from "../../core/router";
 import { choose_range, on_range, range_query, time_range } from "../../core/time_range";
-import type { Cell, QueryAnswer, Run, Tables } from "../../core/types";
+import type { Cell, Run, Tables } from "../../core/types";
 import { t } from "../../i18n/text";
 import { slice_chart, type Slice } from "../../plot/slices";
 import { button, card, empty, link_button, note, problem, select } from "../../ui/parts";
@@ -180,21 +180,10 @@ class TimelineTab {
         // A slice that lasts into the chosen time may have begun before it.
         const ask = (table: string, columns: string[], limit: number, where: string, order: string, before = false) => {
             const descending = order.startsWith("-");
-            return api.post<QueryAnswer>(
-                "query",
-                {
-                    runs: [this.run.id],
-                    table,
-                    columns,
-                    where,
-                    limit,
-                    order: [{ column: order.slice(Number(descending)), descending }],
-                    format: "json",
-                    ...range,
-                    from_ns: before ? undefined : range.from_ns,
-                },
-                this.scope.signal,
-            );
+            const by = [{ column: order.slice(Number(descending)), descending }];
+            const from_ns = before ? undefined : range.from_ns;
+            const question = { columns, where, limit, order: by, ...range, from_ns };
+            return rows_of(this.run.id, table, question, this.scope.signal);
         };
         const flow_columns = ["flow_id", "src", "dst", "app", "bytes", "start_ns", "end_ns", "slowdown", "status"];
         const event_columns = ["time_ns", "event", "port", "priority", "reason"];
@@ -267,8 +256,7 @@ class TimelineTab {
         const words = t().timeline;
         const { flow, port } = slice.about;
         const where = flow ? `flow_id = ${flow}` : `port = "${port}"`;
-        const table = flow ? "flows" : "events";
-        const query = `${link("query")}?runs=${this.run.id}&table=${table}&where=${encodeURIComponent(where)}`;
+        const query = query_link(this.run.id, flow ? "flows" : "events", where);
         const time = [nanoseconds(slice.from, 6), nanoseconds(slice.to, 6)].join(" – ");
         fill(
             this.info,

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ordered runs: a scenario with each of its seeds and each combination of a grid's values, and their cost.
-import { fill, h, type Child } from "../../core/dom";
+import { fill, h } from "../../core/dom";
 import { bytes, count, nanoseconds, seconds } from "../../core/format";
 import { session } from "../../core/session";
-import type { CheckAnswer, Parameter } from "../../core/types";
+import type { CheckAnswer } from "../../core/types";
 import { find, outline } from "../../editor/outline";
-import type { Parameters } from "../../editor/parameters";
+import { SettingLines } from "../../editor/setting_lines";
 import { t, told } from "../../i18n/text";
-import { button, checkbox, field, input, note } from "../../ui/parts";
+import { button, checkbox, field, input, is_checked, note } from "../../ui/parts";
 import { hops_recorded, hops_setting } from "../run/packets";
 import { split_seeds, split_values } from "./values";
 
 const small_hops = 5000; // a run with at most so many frames on links records them
 
-interface GridRow {
-    path: string;
-    values: string;
-}
-
 export interface OrderOptions {
-    parameters: Parameters;
     text: () => string;
     run: () => Promise<void>;
 }
@@ -34,77 +28,71 @@ export interface OrderBody {
 type Estimate = NonNullable<CheckAnswer["estimate"]>;
 type Limits = NonNullable<CheckAnswer["limits"]>;
 
+// Returns a sentence for each limit that the ordered runs exceed.
 function limits_exceeded(total: number, estimate: Partial<Estimate>, limits: Partial<Limits>): string[] {
     const words = t().editor;
-    const over = (value: number | null | undefined, limit: number | null | undefined): boolean =>
-        !!limit && !!value && value > limit;
-    return [
-        over(total, limits.runs) && words.over_runs(total, limits.runs!),
-        over(estimate.cpu_s, limits.wall_s) && words.over_time(seconds(estimate.cpu_s), seconds(limits.wall_s)),
-        over(estimate.memory_bytes, limits.memory_bytes) &&
-            words.over_memory(bytes(estimate.memory_bytes), bytes(limits.memory_bytes)),
-        over(estimate.result_bytes, limits.result_bytes) &&
-            words.over_disk(bytes(estimate.result_bytes), bytes(limits.result_bytes)),
-    ].filter((text) => text !== false);
+    const { cpu_s, memory_bytes, result_bytes } = estimate;
+    const all: [number | null | undefined, number | null | undefined, (value: number, limit: number) => string][] = [
+        [total, limits.runs, words.over_runs],
+        [cpu_s, limits.wall_s, (value, limit) => words.over_time(seconds(value), seconds(limit))],
+        [memory_bytes, limits.memory_bytes, (value, limit) => words.over_memory(bytes(value), bytes(limit))],
+        [result_bytes, limits.result_bytes, (value, limit) => words.over_disk(bytes(value), bytes(limit))],
+    ];
+    return all.flatMap(([value, limit, text]) => (value && limit && value > limit ? [text(value, limit)] : []));
 }
 
 function estimate_list(total: number, estimate: Estimate, limits: Partial<Limits>): HTMLElement {
     const words = t().editor;
-    const part = (name: string, value: string, limit: string | null = null) => [
-        h("dt", name),
-        h("dd.number", value, limit ? h("span.muted", ` / ${limit}`) : null),
-    ];
     const times = total > 1 ? ` × ${total}` : "";
     const until = estimate.until_ns ? nanoseconds(estimate.until_ns) : "";
     const { transfers, packet_hops, cpu_s, cpu_s_min, cpu_s_max, memory_bytes, result_bytes } = estimate;
-    return h(
-        "dl.pairs",
-        transfers ? part(words.traffic, words.transfers(count(transfers), until)) : null,
-        packet_hops ? part(words.work, words.hops(count(packet_hops))) : null,
-        typeof cpu_s === "number"
-            ? part(
-                  words.time,
-                  `≈ ${seconds(cpu_s)} (${seconds(cpu_s_min)} – ${seconds(cpu_s_max)})${times}`,
-                  limits.wall_s ? seconds(limits.wall_s) : null,
-              )
-            : null,
-        memory_bytes
-            ? part(words.memory, `≈ ${bytes(memory_bytes)}`, limits.memory_bytes ? bytes(limits.memory_bytes) : null)
-            : null,
-        result_bytes
-            ? part(
-                  words.disk,
-                  `≈ ${bytes(result_bytes)}${times}`,
-                  limits.result_bytes ? bytes(limits.result_bytes) : null,
-              )
-            : null,
-    );
+    const time = `≈ ${seconds(cpu_s)} (${seconds(cpu_s_min)} – ${seconds(cpu_s_max)})${times}`;
+    const parts: [known: unknown, name: string, value: string, limit?: string | null | 0][] = [
+        [transfers, words.traffic, words.transfers(count(transfers), until)],
+        [packet_hops, words.work, words.hops(count(packet_hops))],
+        [typeof cpu_s === "number", words.time, time, limits.wall_s && seconds(limits.wall_s)],
+        [memory_bytes, words.memory, `≈ ${bytes(memory_bytes)}`, limits.memory_bytes && bytes(limits.memory_bytes)],
+        [
+            result_bytes,
+            words.disk,
+            `≈ ${bytes(result_bytes)}${times}`,
+            limits.result_bytes && bytes(limits.result_bytes),
+        ],
+    ];
+    const shown = parts.filter(([known]) => known);
+    const row = ([, name, value, limit]: (typeof parts)[0]) => [
+        h("dt", name),
+        h("dd.number", value, limit ? h("span.muted", ` / ${limit}`) : null),
+    ];
+    return h("dl.pairs", shown.map(row));
 }
 
 export class Order {
     readonly name: HTMLInputElement;
-    private readonly rows: GridRow[] = [];
+    private readonly grid: SettingLines;
     private readonly seeds: HTMLInputElement; // empty: the scenario's own
-    private shared = false;
+    private readonly share = checkbox(t().common.share_with_all);
     private record: boolean | null = null; // null: the user has not chosen
     private readonly record_box = checkbox(t().packets.record_order, false, (on) => {
         this.record = on;
     });
     private checked: CheckAnswer | null = null;
     private readonly plan = h("div.stack");
-    private readonly grid_place = h("div.stack");
-    private readonly path_list = h("datalist", { id: "grid-paths" });
     private readonly run_button: HTMLButtonElement;
 
-    constructor(
-        private readonly options: OrderOptions,
-        name: string,
-    ) {
+    constructor(options: OrderOptions, name: string) {
         const words = t().editor;
         this.name = input({ placeholder: name, "aria-label": words.run_name });
         this.seeds = input({ class: "mono", "aria-label": words.seeds, on: { input: () => this.draw_plan() } });
         this.run_button = button(words.run, () => options.run(), { kind: "main-action" });
-        this.draw_grid();
+        this.grid = new SettingLines({
+            add: words.add_grid,
+            path: [words.grid_path, "nic.cache.l1.bytes"],
+            value: [words.grid_values, "64KB, 128KB, 256KB"],
+            hint: words.grid_hint,
+            own: () => find(outline(options.text()), ["parameters"])?.entries.map((entry) => entry.key) ?? [],
+            changed: () => this.draw_plan(),
+        });
         this.draw_plan();
     }
 
@@ -117,35 +105,27 @@ export class Order {
     // Returns a sentence for everything that is wrong with seeds and grid, and would be left out silently.
     faults(): string[] {
         const words = t().editor;
-        const named = this.rows.filter((row) => row.path || split_values(row.values).length > 0);
-        const paths = named.map((row) => row.path);
+        const named = this.grid.entries().filter(([path, values]) => path || split_values(values).length > 0);
+        const paths = named.map(([path]) => path);
         return [
             split_seeds(this.seeds.value) === null && words.bad_seeds,
-            named.some((row) => !row.path) && words.grid_without_path,
+            paths.includes("") && words.grid_without_path,
             ...named
-                .filter((row) => row.path && split_values(row.values).length === 0)
-                .map((row) => words.grid_without_values(row.path)),
+                .filter(([path, values]) => path && split_values(values).length === 0)
+                .map(([path]) => words.grid_without_values(path)),
             ...new Set(paths.filter((path, index) => path && paths.indexOf(path) < index).map(words.grid_twice)),
         ].filter((fault) => fault !== false);
     }
 
     body(): OrderBody {
-        const grid: Record<string, string[]> = {};
-        for (const row of this.rows) {
-            const values = split_values(row.values);
-            if (row.path && values.length > 0) {
-                grid[row.path] = values;
-            }
-        }
+        const named = this.grid.entries().map(([path, values]) => [path, split_values(values)] as const);
+        const grid = Object.fromEntries(named.filter(([path, values]) => path && values.length > 0));
         const set = this.records() ? [`${hops_setting}=${hops_recorded}`] : [];
-        return { seeds: split_seeds(this.seeds.value), grid, shared: this.shared, set };
+        return { seeds: split_seeds(this.seeds.value), grid, shared: is_checked(this.share), set };
     }
 
     element(): HTMLElement {
         const words = t().editor;
-        const share = (on: boolean) => {
-            this.shared = on;
-        };
         return h(
             "div.stack",
             h(
@@ -153,9 +133,9 @@ export class Order {
                 h("div.grow", field(words.run_name, this.name)),
                 h("div.grow", field(words.seeds, this.seeds, words.seeds_hint)),
             ),
-            h("div", h("div.label-text", words.grid), this.path_list, this.grid_place),
+            h("div", h("div.label-text", words.grid), this.grid.element),
             this.plan,
-            h("div.row", this.run_button, checkbox(t().common.share_with_all, false, share), this.record_box),
+            h("div.row", this.run_button, this.share, this.record_box),
             session.may_run ? null : note("warn", words.viewer),
         );
     }
@@ -167,7 +147,8 @@ export class Order {
     }
 
     private runs_planned(): number {
-        const points = this.rows.reduce((product, row) => product * Math.max(split_values(row.values).length, 1), 1);
+        const sizes = this.grid.entries().map(([, values]) => Math.max(split_values(values).length, 1));
+        const points = sizes.reduce((product, size) => product * size, 1);
         return points * Math.max(split_seeds(this.seeds.value)?.length ?? 1, 1);
     }
 
@@ -188,68 +169,5 @@ export class Order {
         this.record_box.querySelector("input")!.checked = this.records();
         this.run_button.textContent = total === 1 ? words.run : words.run_many(total);
         this.run_button.disabled = !session.may_run || errors.length > 0 || !!refusal || wrong.length > 0;
-    }
-
-    private path_options(): Child[] {
-        const own = find(outline(this.options.text()), ["parameters"])?.entries.map((entry) => entry.key) ?? [];
-        const varied = this.options.parameters.all.filter((one) => !/^(name|description|folder)$/.test(one.path));
-        const path = (one: Parameter) => one.path.replace(/^traffic\./, "traffic[0].");
-        return [
-            own.map((name) => h("option", { value: name }, t().editor.own_parameter)),
-            varied.map((one) => h("option", { value: path(one) }, told(one.help).slice(0, 70))),
-        ];
-    }
-
-    private draw_grid(): void {
-        const words = t().editor;
-        const add = () => {
-            this.rows.push({ path: "", values: "" });
-            this.draw_grid();
-            this.grid_place.querySelectorAll("input")[(this.rows.length - 1) * 2]?.focus();
-        };
-        fill(this.path_list, this.path_options());
-        fill(
-            this.grid_place,
-            this.rows.map((row) => this.grid_line(row)),
-            h(
-                "div.row",
-                button(words.add_grid, add, { small: true, icon: "plus" }),
-                this.rows.length > 0 ? h("span.muted.small", words.grid_hint) : null,
-            ),
-        );
-    }
-
-    private grid_line(row: GridRow): HTMLElement {
-        const words = t().editor;
-        const change_path = () => {
-            row.path = path.value.trim();
-            this.draw_plan();
-        };
-        const change_values = () => {
-            row.values = values.value;
-            this.draw_plan();
-        };
-        const remove = () => {
-            this.rows.splice(this.rows.indexOf(row), 1);
-            this.draw_grid();
-            this.draw_plan();
-        };
-        const path = input({
-            value: row.path,
-            class: "mono",
-            list: "grid-paths",
-            placeholder: "nic.cache.l1.bytes",
-            "aria-label": words.grid_path,
-            on: { change: change_path },
-        });
-        const values = input({
-            value: row.values,
-            class: "mono",
-            placeholder: "64KB, 128KB, 256KB",
-            "aria-label": words.grid_values,
-            on: { input: change_values },
-        });
-        const label = words.remove_setting(row.path || words.grid_path);
-        return h("div.grid-line", path, values, button("", remove, { kind: "quiet", icon: "close", label }));
     }
 }

@@ -15,7 +15,18 @@ import { find, outline } from "../../editor/outline";
 import { parameters, type Parameters } from "../../editor/parameters";
 import { t, told } from "../../i18n/text";
 import { TopologyMap, type Folds } from "../../topology/draw";
-import { button, checkbox, field, input, note, problem_text, sheet, toast } from "../../ui/parts";
+import {
+    button,
+    checkbox,
+    field,
+    input,
+    is_checked,
+    note,
+    problem_text,
+    sheet,
+    tell_problem,
+    toast,
+} from "../../ui/parts";
 import { study_view } from "../run/study";
 import { Order } from "./order";
 import { source_of, Unsaved, type SavedScenario, type Source } from "./source";
@@ -26,10 +37,6 @@ type Scenario = SavedDocument<SavedScenario>;
 
 function title_of(text: string): string {
     return find(outline(text), ["name"])?.text ?? "";
-}
-
-function tell(error: unknown): void {
-    toast(problem_text(error), { bad: true });
 }
 
 class Workbench {
@@ -77,7 +84,7 @@ class Workbench {
             language: { kind: "scenario", parameters: known, files },
         });
         this.order = new Order(
-            { parameters: known, text: () => this.code.text(), run: () => this.run() },
+            { text: () => this.code.text(), run: () => this.run() },
             title_of(source.text) || source.title,
         );
         this.add_shortcuts();
@@ -228,20 +235,17 @@ class Workbench {
     private async save_as(): Promise<void> {
         const words = t().editor;
         const name = input({ value: title_of(this.code.text()) || this.source.title, required: true });
-        let shared = false;
-        const share = (on: boolean) => {
-            shared = on;
-        };
+        const share = checkbox(t().common.share_with_all);
         const done = async () => {
             const text = this.code.text();
             const scenario = { yaml: text, ...this.source.start };
-            const body = { kind: "scenario", name: name.value.trim(), shared, body: scenario };
+            const body = { kind: "scenario", name: name.value.trim(), shared: is_checked(share), body: scenario };
             const made = await api.post<{ id: number }>("documents", body);
             this.saved_text = text;
             this.unsaved.drop();
             go(link("edit", "document", made.id));
         };
-        const fields = [field(words.name, name), checkbox(t().common.share_with_all, false, share)];
+        const fields = [field(words.name, name), share];
         await sheet(words.save_as, fields, { text: words.save, done });
     }
 
@@ -252,8 +256,8 @@ class Workbench {
             this.code.focus();
         };
         const all: [string, string, () => void][] = [
-            ["Ctrl s", words.save, () => void this.save().catch(tell)],
-            ["Ctrl Enter", words.run, () => void this.run().catch(tell)],
+            ["Ctrl s", words.save, () => void this.save().catch(tell_problem)],
+            ["Ctrl Enter", words.run, () => void this.run().catch(tell_problem)],
             ["e", words.text, show_text],
             ["f", words.form, () => this.set_mode("form")],
         ];

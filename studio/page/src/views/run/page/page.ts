@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One page of a run, as the program describes it: headline numbers and charts of its reports.
-import { api } from "../../../core/api";
+import { api, rows_of } from "../../../core/api";
 import { h, type Child, type Scope } from "../../../core/dom";
 import { nanoseconds } from "../../../core/format";
 import { unit_at, value_at, type PageChart, type PageSchema, type Report, type Subject } from "../../../core/pages";
-import type { QueryAnswer, Run, Tables } from "../../../core/types";
+import type { Run, Tables } from "../../../core/types";
 import { t, told } from "../../../i18n/text";
 import { bar_chart, type Bars } from "../../../plot/bars";
 import type { FigureSeries } from "../../../plot/figure";
@@ -167,8 +167,7 @@ async function table_rows(run: Run, chart: PageChart, signal: AbortSignal): Prom
     const columns = [chart.x ?? "", ...chart.values.map(({ path }) => path)];
     const order = [{ column: columns[1]!, descending: true }];
     const table = chart.rows!.replace(/\.csv$/, "");
-    const body = { runs: [run.id], table, columns, where: "", limit: ports_max, order, format: "json" };
-    const answer = await api.post<QueryAnswer>("query", body, signal);
+    const answer = await rows_of(run.id, table, { columns, limit: ports_max, order }, signal);
     return answer.rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
 }
 

@@ -10,7 +10,7 @@ import type { Summary } from "../../../core/summary";
 import type { Run } from "../../../core/types";
 import { t, told } from "../../../i18n/text";
 import { button, link_button, note, problem } from "../../../ui/parts";
-import { plain_table } from "../../../ui/table";
+import { number_table } from "../../../ui/table";
 import { is_active } from "../../runs";
 import { plain_text } from "../numbers";
 import { order_again } from "./record";
@@ -26,17 +26,17 @@ export function settings_of_remedy(set: string): string[] {
 function both_table(one: Summary, other: Summary, schema: ResultSchema): HTMLElement {
     const words = t().explain;
     const fields = schema.summary.properties ?? {};
-    const cell = (summary: Summary, path: string) => {
+    const text = (summary: Summary, path: string) => {
         const value = value_at(summary, path);
-        const text = typeof value === "number" ? plain_text(path, value, unit_at(fields, path)) : "–";
-        return h("td.right.nowrap", text);
+        return typeof value === "number" ? plain_text(path, value, unit_at(fields, path)) : "–";
     };
     const shown = Object.entries(words.compared).filter(
         ([path]) => typeof (value_at(one, path) ?? value_at(other, path)) === "number",
     );
-    const right = (text: string) => h("th.right", { scope: "col" }, text);
-    const rows = shown.map(([path, name]) => [h("th", { scope: "row" }, name), cell(one, path), cell(other, path)]);
-    return plain_table([words.value, right(words.before), right(words.after)], rows);
+    return number_table(
+        [words.value, words.before, words.after],
+        shown.map(([path, name]) => [name, text(one, path), text(other, path)]),
+    );
 }
 
 async function until_ended(id: number, scope: Scope, place: HTMLElement): Promise<Run> {

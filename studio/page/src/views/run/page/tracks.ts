@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of each rank over time, as operations.csv has recorded them.
-import { api } from "../../../core/api";
+import { rows_of } from "../../../core/api";
 import { fill, h, type Child, type Scope } from "../../../core/dom";
 import { bytes, count, nanoseconds } from "../../../core/format";
 import { choose_range, on_range, range_query } from "../../../core/time_range";
-import type { Cell, QueryAnswer, Run } from "../../../core/types";
+import type { Cell, Run } from "../../../core/types";
 import { t } from "../../../i18n/text";
 import { slice_chart, type Slice } from "../../../plot/slices";
 import { note } from "../../../ui/parts";
@@ -36,8 +36,8 @@ export function tracks(scope: Scope, run: Run, all: number): Child {
     const load = async () => {
         const order = [{ column: "start_ns", descending: false }];
         const where = `rank < ${rows_max}`;
-        const body = { runs: [run.id], table: "operations", columns, where, limit: slices_max, order, format: "json" };
-        const answer = await api.post<QueryAnswer>("query", { ...body, ...range_query() }, scope.signal);
+        const question = { columns, where, limit: slices_max, order, ...range_query() };
+        const answer = await rows_of(run.id, "operations", question, scope.signal);
         const rows = new Map<string, Slice[]>();
         const collator = new Intl.Collator("en", { numeric: true });
         for (const row of answer.rows) {
