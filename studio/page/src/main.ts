@@ -9,7 +9,7 @@ import { session, type Me } from "./core/session";
 import { apply_theme, set_theme, the_theme, type Theme } from "./core/settings";
 import { load_catalogue, set_language, t, the_language } from "./i18n/text";
 import { icon, type IconName } from "./ui/icons";
-import { button, empty, loading, problem, sheet, tell_problem, toast } from "./ui/parts";
+import { button, empty, link_button, loading, problem, sheet, tell_problem, toast } from "./ui/parts";
 import { plain_table } from "./ui/table";
 import { login_view, once_view } from "./views/login";
 
@@ -172,14 +172,8 @@ async function show_view(): Promise<void> {
     try {
         const load = views[name];
         if (!load) {
-            fill(
-                where,
-                empty(
-                    t().errors.no_such_view,
-                    t().errors.no_such_view_text,
-                    h("a.button", { href: link("simulate") }, t().nav.simulate),
-                ),
-            );
+            const simulate = link_button(t().nav.simulate, link("simulate"));
+            fill(where, empty(t().errors.no_such_view, t().errors.no_such_view_text, simulate));
             return;
         }
         const view = await load();
@@ -193,10 +187,7 @@ async function show_view(): Promise<void> {
         }
     } catch (error) {
         if (!scope.ended) {
-            fill(
-                where,
-                problem(error, () => void show_view()),
-            );
+            fill(where, problem(error, show_view));
         }
     }
 }

@@ -74,22 +74,15 @@ export function chosen_of(list: FileList | null): Chosen[] {
         .filter((one) => is_meant(one.path));
 }
 
-function entries_of(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+async function entries_of(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
     const reader = folder.createReader();
+    const next = () => new Promise<FileSystemEntry[]>((done, failed) => reader.readEntries(done, failed));
     const all: FileSystemEntry[] = [];
-    return new Promise((done, failed) => {
-        // A reader gives at most a hundred entries at a time.
-        const read = () =>
-            reader.readEntries((some) => {
-                all.push(...some);
-                if (some.length > 0) {
-                    read();
-                } else {
-                    done(all);
-                }
-            }, failed);
-        read();
-    });
+    // A reader gives at most a hundred entries at a time.
+    for (let some = await next(); some.length > 0; some = await next()) {
+        all.push(...some);
+    }
+    return all;
 }
 
 async function walk(entry: FileSystemEntry): Promise<Chosen[]> {

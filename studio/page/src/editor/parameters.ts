@@ -54,17 +54,11 @@ export function range_text(
     parameter: Parameter,
     words: { to: string; from: string; upto: string; default: string },
 ): string {
-    const { min, max } = parameter;
-    const range = parameter.choices
-        ? parameter.choices.join(" | ")
-        : min && max
-          ? `${min} ${words.to} ${max}`
-          : min
-            ? `${words.from} ${min}`
-            : max
-              ? `${words.upto} ${max}`
-              : "";
-    return [range, parameter.default !== "" ? `${words.default} ${parameter.default}` : ""].filter(Boolean).join("; ");
+    const { min = "", max = "", choices, default: usual } = parameter;
+    const both = min && max ? `${min} ${words.to} ${max}` : "";
+    const one = min ? `${words.from} ${min}` : max && `${words.upto} ${max}`;
+    const range = choices?.join(" | ") ?? (both || one);
+    return [range, usual && `${words.default} ${usual}`].filter(Boolean).join("; ");
 }
 
 const suffixes: Record<string, string[]> = {

@@ -38,10 +38,8 @@ export class SettingLines {
     }
 
     private draw(): void {
-        fill(
-            this.place,
-            this.lines.map((line) => this.row(line)),
-        );
+        const rows = this.lines.map((line) => this.row(line));
+        fill(this.place, rows);
         this.hint.hidden = this.lines.length === 0;
         this.options.changed?.();
     }

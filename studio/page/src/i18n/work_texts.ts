@@ -250,7 +250,7 @@ export const work_texts = (of: Both) => ({
         sql_hint: of(
             "Ctrl+Enter runs the query. Queries can only read. They may take 10 seconds and give 10,000 rows " +
                 "here, or a million rows in a file.",
-            "按 Ctrl+Enter 执行。只允许读取；最长 10 秒，此处最多显示 1 万行，" + "导出文件最多 100 万行。",
+            "按 Ctrl+Enter 执行。只允许读取；最长 10 秒，此处最多显示 1 万行，导出文件最多 100 万行。",
         ),
         at_column: of(
             (n: number) => `at column ${n}`,

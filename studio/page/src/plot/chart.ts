@@ -17,6 +17,7 @@ export interface Drawn {
     words: string; // for those who do not see it
     rows: (string | number | null)[][]; // the numbers for a CSV file, with a head
     brush?: (from: number, to: number) => void; // dragging chooses a range along x
+    live?: boolean; // it changes all the time, and leaves most of the time to the rest of the page
 }
 
 export interface Chart {
@@ -45,7 +46,7 @@ export interface Room {
 }
 
 const paper = { width: 720, scale: 2, title_px: 30 };
-const rest_factor = 20; // times that a drawing took, until the next one
+const live_rest = 20; // times that a drawing took, until the next one
 const types = { svg: "image/svg+xml", png: "image/png", csv: "text/csv" };
 
 async function load() {
@@ -164,9 +165,8 @@ export function echart(scope: Scope, name: string): Chart {
             const brushOption = { brushType: "lineX", brushMode: "single" };
             chart.dispatchAction({ type: "takeGlobalCursor", key: "brush", brushOption });
         }
-        free_ms = performance.now() + (performance.now() - begun_ms) * rest_factor;
+        free_ms = performance.now() + (shown.live ? (performance.now() - begun_ms) * live_rest : 0);
     };
-    // A chart that changes all the time leaves most of the time to the rest of the page.
     const draw_soon = () => {
         if (timer === 0) {
             timer = window.setTimeout(() => void draw(), Math.max(free_ms - performance.now(), 0));

@@ -11,6 +11,7 @@ export interface PlotOptions {
     zoomed?: (from: number, to: number) => void; // takes the chosen part of x; without it the plot zooms itself
     name?: string; // of the saved files
     legend?: boolean;
+    live?: boolean;
 }
 
 export interface Plot {
@@ -145,6 +146,7 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
             height: options.height ?? 260,
             words: words_of(figure),
             rows: [["curve", x_label || "x", y_label || "y", "low", "high"], ...rows],
+            live: options.live,
             brush: options.zoomed ?? ((from, to) => set_zoom([from, to])),
         });
     };

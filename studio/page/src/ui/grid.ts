@@ -221,18 +221,7 @@ class RowGrid<Row> implements Grid {
 
     // Keeps the known pages until the new first one is here.
     refresh(): void {
-        const { signal } = this.control;
-        this.options.fetch?.(0, page_rows, signal).then(
-            (answer) => {
-                if (!signal.aborted) {
-                    this.pages.clear();
-                    this.pages.set(0, answer.rows);
-                    this.total = answer.total;
-                    this.draw();
-                }
-            },
-            () => undefined,
-        );
+        this.fetch_page(0, true);
     }
 
     select(index: number): void {
@@ -249,30 +238,35 @@ class RowGrid<Row> implements Grid {
         return Array.isArray(page) ? page[index % page_rows] : undefined;
     }
 
-    private fetch_page(page: number): void {
-        if (!this.options.fetch || this.pages.has(page)) {
+    // Fetches a page that is not known; `again`: fetches it anyway and forgets the others.
+    private fetch_page(page: number, again = false): void {
+        if (!this.options.fetch || (this.pages.has(page) && !again)) {
             return;
         }
-        this.pages.set(page, "waiting");
+        if (!again) {
+            this.pages.set(page, "waiting");
+        }
         const { signal } = this.control;
-        this.options.fetch(page * page_rows, page_rows, signal).then(
-            (answer) => {
-                if (!signal.aborted) {
-                    this.pages.set(page, answer.rows);
-                    this.total = answer.total;
-                    this.fault = "";
-                    this.draw();
-                }
-            },
-            (error: unknown) => {
-                if (!was_aborted(error) && !signal.aborted) {
-                    this.pages.delete(page);
-                    this.fault = problem_text(error);
-                    this.total = Math.max(this.total, 0);
-                    this.draw();
-                }
-            },
-        );
+        const take = ({ rows, total }: GridPage<Row>) => {
+            if (signal.aborted) {
+                return;
+            }
+            if (again) {
+                this.pages.clear();
+            }
+            this.pages.set(page, rows);
+            this.total = total;
+            this.fault = "";
+        };
+        const failed = (error: unknown) => {
+            if (!was_aborted(error) && !signal.aborted && !again) {
+                this.pages.delete(page);
+                this.fault = problem_text(error);
+                this.total = Math.max(this.total, 0);
+            }
+        };
+        const fetched = this.options.fetch(page * page_rows, page_rows, signal);
+        void fetched.then(take, failed).then(() => !signal.aborted && this.draw());
     }
 
     // Returns the number of the row at a place of the window. Where there are more rows than places, the scroll bar
@@ -283,10 +277,8 @@ class RowGrid<Row> implements Grid {
     }
 
     private draw_head(): void {
-        fill(
-            this.head,
-            this.table.getFlatHeaders().map((header) => this.head_cell(header)),
-        );
+        const cells = this.table.getFlatHeaders().map((header) => this.head_cell(header));
+        fill(this.head, cells);
     }
 
     private head_cell(header: Header<Features, Item>): HTMLElement {

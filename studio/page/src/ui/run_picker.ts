@@ -89,10 +89,8 @@ class Picker implements RunPicker {
             for (const run of runs) {
                 this.known.set(run.id, run);
             }
-            fill(
-                list,
-                runs.map((run) => this.choice(run, picked)),
-            );
+            const rows = runs.map((run) => this.choice(run, picked));
+            fill(list, rows);
         };
         const box: HTMLInputElement = search_box(
             t().runs.search,

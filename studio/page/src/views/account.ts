@@ -110,10 +110,8 @@ function tokens_card(scope: Scope): HTMLElement {
             return h("p.muted", words.no_tokens);
         }
         const head = [words.token_name, words.begun, words.last_used, words.expires, ""];
-        return plain_table(
-            head,
-            tokens.map((row) => token_cells(row, draw)),
-        );
+        const rows = tokens.map((row) => token_cells(row, draw));
+        return plain_table(head, rows);
     };
     const draw = () => void later(scope, load, place);
     draw();

@@ -82,10 +82,8 @@ function users_tab(scope: Scope): Child {
         const load = async (signal: AbortSignal) => {
             const { users } = await api.get<{ users: UserRow[] }>("users", undefined, signal);
             const head = [words.name, words.role, words.state, words.last_login, ""];
-            return plain_table(
-                head,
-                users.map((row) => user_cells(row, draw)),
-            );
+            const rows = users.map((row) => user_cells(row, draw));
+            return plain_table(head, rows);
         };
         later(scope, load, place);
     };

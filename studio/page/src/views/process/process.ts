@@ -149,10 +149,8 @@ class Process {
         const { analysis, steps_place } = this;
         steps_place.closest(".process")?.classList.toggle("bare", analysis.steps.length === 0);
         const focus = document.activeElement?.closest(".step")?.getAttribute("data-index");
-        fill(
-            steps_place,
-            analysis.steps.map((step, index) => this.step_card(step, index)),
-        );
+        const cards = analysis.steps.map((step, index) => this.step_card(step, index));
+        fill(steps_place, cards);
         if (focus) {
             const step = `[data-index="${focus}"]`;
             steps_place.querySelector<HTMLElement>(`${step} input, ${step} select`)?.focus();

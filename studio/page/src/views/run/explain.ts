@@ -128,6 +128,7 @@ function cause_card(scope: Scope, run: Run, cause: Cause, place: number): HTMLEl
             branches(tree.stops),
         ),
     );
+    const evidence = cause.evidence.map((text) => h("li", told(text)));
     const remedies = cause.remedies.map((remedy) => remedy_row(scope, run, remedy));
     return card(
         title,
@@ -135,10 +136,7 @@ function cause_card(scope: Scope, run: Run, cause: Cause, place: number): HTMLEl
         h(
             "div.stack",
             h("p", told(cause.sentence)),
-            h(
-                "ul",
-                cause.evidence.map((text) => h("li", told(text))),
-            ),
+            h("ul", evidence),
             pairs_table(cause),
             ...trees,
             victims_table(cause),

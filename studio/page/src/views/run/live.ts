@@ -20,7 +20,7 @@ function sent_bps(sample: Live, before: Live | undefined): number {
 
 // A curve of one value over the simulated time, from 0 on.
 function chart(scope: Scope, samples: Live[], title: string, value: Value, y_text?: (value: number) => string) {
-    const made = plot(scope, { height: 190, legend: false, name: title });
+    const made = plot(scope, { height: 190, legend: false, live: true, name: title });
     const draw = () => {
         const y = samples.map((sample, index) => value(sample, samples[index - 1]));
         const x = samples.map((sample) => sample.sim_ns);
@@ -39,10 +39,8 @@ export function live_view(scope: Scope, run: Run): Child {
         chart(scope, samples, words.live.paused, (sample) => sample.paused_ports),
         chart(scope, samples, words.live.drops, (sample) => sample.drops),
     ];
-    const place = h(
-        "div.columns",
-        charts.map((one) => one.element),
-    );
+    const place = h("div.columns");
+    place.append(...charts.map((one) => one.element));
     const waits = empty(words.waits, words.waits_text);
     const draw = () => {
         place.hidden = samples.length < 2;

@@ -39,8 +39,8 @@ export class PortSeries {
         private readonly run: Run,
     ) {
         const words = t().run;
-        this.queues = plot(scope, { height: 240, name: "live-queues" });
-        this.rates = plot(scope, { height: 240, name: "live-rates" });
+        this.queues = plot(scope, { height: 240, live: true, name: "live-queues" });
+        this.rates = plot(scope, { height: 240, live: true, name: "live-rates" });
         const title = h("h2", words.ports_chosen, " ", this.told);
         this.element = h(
             "section.card",

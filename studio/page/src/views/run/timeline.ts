@@ -224,10 +224,8 @@ class TimelineTab {
             events.matched > events.rows.length &&
                 t().timeline.events_cut(count(events.rows.length), count(events.matched)),
         ].filter((text) => text !== false);
-        fill(
-            this.told,
-            cut.map((text) => note("warn", text)),
-        );
+        const notes = cut.map((text) => note("warn", text));
+        fill(this.told, notes);
         this.draw();
     }
 
