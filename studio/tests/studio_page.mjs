@@ -276,6 +276,28 @@ const steps = {
         await ada.waitForFunction((before) => document.querySelectorAll("tbody tr").length === before - 1, rows);
     },
 
+    // Counters that an operator has, before and after, name the host that stops its switch.
+    async counters() {
+        await go(ada, "files");
+        const [chooser] = await Promise.all([ada.waitForEvent("filechooser"), ada.getByRole("button", { name: "Upload a folder" }).click()]);
+        await chooser.setFiles("examples/operator");
+        await ada.locator("tbody tr", { hasText: "operator/before/spine2.txt" }).waitFor();
+        await ada.getByRole("button", { name: "Explain counters" }).click();
+        const sheet = ada.locator("dialog");
+        await sheet.getByLabel("Network").selectOption("operator/configs");
+        for (const name of ["operator/before", "operator/after"]) {
+            await sheet.getByLabel(name, { exact: true }).check();
+        }
+        await picture(ada, "counters-sheet");
+        await accessible(ada, "the sheet of counters");
+        await sheet.getByRole("button", { name: "Explain", exact: true }).click();
+        await ada.locator("h2", { hasText: "server5" }).waitFor();
+        await ada.locator("summary", { hasText: "server5" }).click();
+        check((await text_of(ada, ".card details")).includes("leaf2:Ethernet4"), "the ports that were stopped are listed");
+        await picture(ada, "counters");
+        await accessible(ada, "causes of counters");
+    },
+
     // A scenario from the library, broken and mended, as text and as form.
     async edit() {
         await go(ada, "simulate");

@@ -91,7 +91,7 @@ export async function do_tasks({ ada, go, settled, check, text_of, visitor, log_
         }],
         ["engineer", "sees which link is the bottleneck", 1, async () => {
             await tab("Summary");
-            return /->/.test(await text_of(page, "section.card:has(h2:text('Longest queues')) tbody td"));
+            return /->/.test(await text_of(page, "section.card:has(h2:text('Longest queues')) tbody th"));
         }],
         ["operator", "brings the configuration of switches", 2, async () => {
             await upload("examples/operator/configs", "Upload a folder");

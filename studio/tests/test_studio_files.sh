@@ -126,6 +126,24 @@ jq -r .yaml "$work/answer" >"$work/fabric.yaml"
 expect 422 POST files/import '{"path":"ring8.goal"}'
 expect 404 POST files/import '{"path":"../bo"}'
 expect 404 POST files/import '{"path":"nothing"}'
+# Counters of that fabric: what the command line says.
+for switch in leaf1 leaf2 spine1 spine2; do
+    puts 201 "examples/operator/before/$switch.txt" "before/$switch.txt"
+    puts 201 "examples/operator/after/$switch.txt" "after/$switch.txt"
+done
+expect 200 POST files/explain '{"path":"fabric","counters":["before","after"]}'
+"$ROCESIM" import --quiet --links "$work/links.csv" -o /dev/null examples/operator/configs
+(cd examples/operator && "$ROCESIM" explain "$work/links.csv" --counters before --counters after --json \
+    2>/dev/null) | jq -c .causes >"$work/told"
+cmp -s "$work/told" <(jq -c .causes "$work/answer") || fail "counters: $(head -c 300 "$work/answer")"
+puts 201 "$work/links.csv" links.csv
+expect 200 POST files/explain '{"path":"links.csv","counters":["before","after"]}'
+cmp -s "$work/told" <(jq -c .causes "$work/answer") || fail "links: $(head -c 300 "$work/answer")"
+expect 422 POST files/explain '{"path":"fabric","counters":["ring8.goal"]}'
+expect 422 POST files/explain '{"path":"ring8.goal","counters":["before","after"]}'
+expect 404 POST files/explain '{"path":"fabric","counters":["../../studio.sqlite"]}'
+expect 404 POST files/explain '{"path":"nothing","counters":["before"]}'
+expect 400 POST files/explain '{"path":"fabric","counters":[]}'
 "$ROCESIM" run quickstart -o "$work/quickstart" >"$work/quickstart.log"
 gzip -dc "$work/quickstart/captures/receiver.pcap.gz" | head -c 500000 >"$work/receiver.pcap"
 puts 201 "$work/receiver.pcap" shark/receiver.pcap

@@ -9,7 +9,7 @@ import { session, type Me } from "./core/session";
 import { apply_theme, set_theme, the_theme, type Theme } from "./core/settings";
 import { load_catalogue, set_language, t, the_language } from "./i18n/text";
 import { icon, type IconName } from "./ui/icons";
-import { button, empty, link_button, loading, problem, sheet, tell_problem, toast } from "./ui/parts";
+import { empty, link_button, loading, problem, sheet, tell_problem, toast } from "./ui/parts";
 import { plain_table } from "./ui/table";
 import { login_view, once_view } from "./views/login";
 
@@ -20,6 +20,7 @@ const views: Record<string, () => Promise<View>> = {
     simulate: async () => (await import("./views/library")).show_library,
     edit: async () => (await import("./views/workbench/workbench")).workbench_view,
     files: async () => (await import("./views/files")).files_view,
+    counters: async () => (await import("./views/counters")).counters_view,
     runs: async () => (await import("./views/runs")).runs_view,
     run: async () => (await import("./views/run/run")).run_view,
     query: async () => (await import("./views/query/query")).query_view,
@@ -40,7 +41,14 @@ interface Destination {
 
 const destinations: Destination[] = [
     { name: "simulate", icon: "simulate", keys: "g s", text: () => t().nav.simulate, also: ["edit"] },
-    { name: "files", icon: "files", keys: "g f", text: () => t().files.title, shown: () => session.may_run },
+    {
+        name: "files",
+        icon: "files",
+        keys: "g f",
+        text: () => t().files.title,
+        also: ["counters"],
+        shown: () => session.may_run,
+    },
     { name: "runs", icon: "runs", keys: "g r", text: () => t().nav.runs, also: ["run"] },
     { name: "query", icon: "query", keys: "g q", text: () => t().nav.query },
     { name: "captures", icon: "captures", keys: "g c", text: () => t().nav.captures },
@@ -242,23 +250,12 @@ function show_shell(): void {
     }
     main = h("main.main", { tabindex: -1, id: "main" });
     rail = h("aside.rail");
-    fill(
-        document.body,
-        h(
-            "a.skip",
-            {
-                href: "#main",
-                on: {
-                    click: (event) => {
-                        event.preventDefault();
-                        main?.focus();
-                    },
-                },
-            },
-            t().nav.skip,
-        ),
-        h("div.shell", rail, main),
-    );
+    const skip = (event: Event) => {
+        event.preventDefault();
+        main?.focus();
+    };
+    const link_to_main = h("a.skip", { href: "#main", on: { click: skip } }, t().nav.skip);
+    fill(document.body, link_to_main, h("div.shell", rail, main));
     for (const one of destinations) {
         if (one.shown?.() ?? true) {
             shortcut(scope, one.keys, one.text, () => go(link(one.name)));
@@ -306,14 +303,7 @@ async function begin(): Promise<void> {
         session.set(await api.get<Me>("me"));
     } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 401) {
-            fill(
-                document.body,
-                h(
-                    "main.view",
-                    problem(error, () => void begin()),
-                    button(t().common.try_again, begin),
-                ),
-            );
+            fill(document.body, h("main.view", problem(error, begin)));
             window.setTimeout(() => void begin(), 3000);
             return;
         }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,8 +21,47 @@
 #define CPU_S 12
 #define MEMORY_BYTES (UINT64_C(3) << 30)
 #define TEXT_BYTES_MAX 20000u
+#define LINKS_BYTES_MAX (UINT64_C(16) << 20)
 
 // -- the confined process
+
+// Writes the links of a fabric's files to a file in memory, which becomes the standard input.
+static bool take_links(const char *program, const char *path)
+{
+    const int fd = memfd_create("links", 0);
+    const pid_t child = fd < 0 ? -1 : fork();
+    if (child == 0) {
+        if (dup2(fd, STDOUT_FILENO) >= 0) {
+            (void)execl(program, "rocesim", "import", "--quiet", "--links", "/dev/stdout", "-o",
+                        "/dev/null", path, (char *)NULL);
+        }
+        _exit(126);
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0 && dup2(fd, STDIN_FILENO) >= 0;
+}
+
+// Becomes `rocesim explain` of counters. The links are in a file of their own, or those of a
+// fabric's files.
+static int explain_main(const char *program, const char *topology, const char *const *counters)
+{
+    const size_t length = strlen(topology);
+    const char *const line_end = length > 4 ? topology + length - 4 : topology;
+    if (strcmp(line_end, ".csv") != 0 && strstr(topology, "topology.json") == NULL) {
+        if (!take_links(program, topology)) {
+            return 1;
+        }
+        topology = "/dev/stdin";
+    }
+    const char *line[2 * STUDIO_FILE_COUNTERS_MAX + 5] = {"rocesim", "explain", topology, "--json"};
+    for (size_t i = 0; i < STUDIO_FILE_COUNTERS_MAX && counters[i] != NULL; i++) {
+        line[4 + 2 * i] = "--counters";
+        line[5 + 2 * i] = counters[i];
+    }
+    (void)execv(program, (char *const *)(uintptr_t)line);
+    return 126;
+}
 
 int studio_file_check_main(const char *const *arguments)
 {
@@ -34,12 +74,16 @@ int studio_file_check_main(const char *const *arguments)
         .readable = arguments[1],
         .program = arguments[0],
         .memory_bytes = MEMORY_BYTES,
+        .file_bytes = LINKS_BYTES_MAX, // of the links in memory: no folder is writable
         .cpu_s = CPU_S,
     };
     const char *const path = arguments[3];
     if (chdir(arguments[1]) != 0 || dup2(STDOUT_FILENO, STDERR_FILENO) < 0 ||
         !studio_confine(&confine)) {
         return 126;
+    }
+    if (strcmp(arguments[2], "explain") == 0) {
+        return explain_main(arguments[0], path, arguments + 4);
     }
     if (strcmp(arguments[2], "check") == 0) {
         (void)execl(arguments[0], "rocesim", "check", path, (char *)NULL);
@@ -75,6 +119,7 @@ typedef struct asked {
     int64_t user;
     char *folder; // of the user's files; NULL: there is none
     const char *path;
+    const char *more[STUDIO_FILE_COUNTERS_MAX]; // further files, ended by NULL
     int fd; // of what is asked about; -1: the user has nothing of this name
     bool is_file;
 } asked_t;
@@ -112,8 +157,11 @@ static int ask(const asked_t *asked, const char *what, char **text, const char *
 {
     char *const found = realpath(asked->studio->options.program, NULL);
     const char *const program = found == NULL ? asked->studio->options.program : found;
-    const char *const line[] = {"rocesim-studio", "check", "file",      program,
-                                asked->folder,    what,    asked->path, NULL};
+    const char *line[8 + STUDIO_FILE_COUNTERS_MAX] = {
+        "rocesim-studio", "check", "file", program, asked->folder, what, asked->path};
+    for (size_t i = 0; i < STUDIO_FILE_COUNTERS_MAX && asked->more[i] != NULL; i++) {
+        line[7 + i] = asked->more[i];
+    }
     studio__answer_t answer = {0};
     const int status = studio__check_run(asked->studio->library, asked->user, line, "", 0, &answer);
     *text = sim_alloc(SIM_MAX(answer.length, TEXT_BYTES_MAX) + 1);
@@ -225,4 +273,47 @@ char *studio_file_import(studio_t *studio, const studio_user_t *user, const char
     }
     asked_end(&asked);
     return text;
+}
+
+// Returns the lines before the JSON, which tell what was left out.
+static json_t *notes_of(const char *text, const char *end)
+{
+    json_t *const notes = json_array();
+    while (text < end) {
+        const size_t length = strcspn(text, "\n");
+        (void)json_array_append_new(notes, json_stringn(text, length));
+        text += length + 1;
+    }
+    return notes;
+}
+
+json_t *studio_file_explain(studio_t *studio, const studio_user_t *user, const char *path,
+                            const json_t *counters, int *status)
+{
+    asked_t asked = asked_begin(studio, user, path);
+    bool known = asked.fd >= 0;
+    for (size_t i = 0; i < SIM_MIN(json_array_size(counters), STUDIO_FILE_COUNTERS_MAX - 1); i++) {
+        const char *const name = json_string_value(json_array_get(counters, i));
+        known = known && name != NULL && studio_files_path_refuse(name) == NULL;
+        asked.more[i] = name;
+    }
+    json_t *json = NULL;
+    *status = 404;
+    if (known) {
+        char *text;
+        const char *failure;
+        const bool good = succeeded(ask(&asked, "explain", &text, &failure));
+        const char *const begin = text[0] == '{' ? text : strstr(text, "\n{");
+        json = good && begin != NULL ? json_loads(begin, 0, NULL) : NULL;
+        *status = failure != NULL ? 503 : json != NULL ? 200 : 422;
+        if (json != NULL) {
+            (void)json_object_set_new(json, "notes", notes_of(text, begin));
+        } else {
+            clean(text);
+            json = json_string(failure != NULL ? failure : text);
+        }
+        sim_free(text);
+    }
+    asked_end(&asked);
+    return json;
 }

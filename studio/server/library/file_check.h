@@ -21,8 +21,18 @@ bool studio_file_is_capture(int fd, const char *path);
 char *studio_file_import(studio_t *studio, const studio_user_t *user, const char *path,
                          int *status);
 
-// Runs in the confined process: becomes `rocesim check PATH`, or `rocesim import PATH` for its
-// report or its scenario. arguments: program, folder, "check", "report" or "import", path.
+// Files or folders of counters that are explained together, and NULL.
+#define STUDIO_FILE_COUNTERS_MAX 65u
+
+// Returns what `rocesim explain` says of counters of a real network: {causes, limits, notes}, or
+// the text of an error; NULL with 404. path names the links of the network, or files of its
+// switches; counters is an array of names. *status is that of the answer: 200, 404, 422 or 503.
+json_t *studio_file_explain(studio_t *studio, const studio_user_t *user, const char *path,
+                            const json_t *counters, int *status);
+
+// Runs in the confined process: becomes `rocesim check PATH`, `rocesim import PATH` for its report
+// or its scenario, or `rocesim explain PATH` of counters. arguments: program, folder, "check",
+// "report", "import" or "explain", path, and files of counters.
 int studio_file_check_main(const char *const *arguments);
 
 #endif // STUDIO_SERVER_LIBRARY_FILE_CHECK_H

@@ -158,6 +158,26 @@ static int post_file_import(studio_request_t *request, studio_response_t *respon
     return status;
 }
 
+static int post_file_explain(studio_request_t *request, studio_response_t *response)
+{
+    const char *const path = studio_body_text(request, "path", STUDIO_FILE_PATH_BYTES_MAX);
+    const json_t *const counters = studio_body_member(request, "counters");
+    if (path == NULL || json_array_size(counters) == 0) {
+        return studio_response_error(response, 400, "path, counters: expected names of files");
+    }
+    int status;
+    json_t *const found = studio_file_explain(studio_request_studio(request),
+                                              studio_request_user(request), path, counters, &status);
+    if (status == 200) {
+        return studio_response_json(response, 200, found);
+    }
+    const char *const text = json_string_value(found);
+    status = studio_response_error(response, status, "%s",
+                                   text == NULL ? "you have no such file" : text);
+    json_decref(found);
+    return status;
+}
+
 // -- the attribute tables
 
 static int get_parameters(studio_request_t *request, studio_response_t *response)
@@ -197,6 +217,12 @@ static const studio_parameter_t file_check_parameters[] = {
     {0},
 };
 
+static const studio_parameter_t file_explain_parameters[] = {
+    {"path", STUDIO_IN_BODY, "string", true, "own file of links, or files of switches that `rocesim import` reads"},
+    {"counters", STUDIO_IN_BODY, "array", true, "own files or folders of counters, in the order of their times"},
+    {0},
+};
+
 const studio_route_t studio_library_routes[] = {
     {"GET", "/api/v1/library", STUDIO_ROLE_VIEWER, "Lists the shipped scenarios and studies", NULL, NULL,
      "{library: [{name, kind, group, question, command?}]}; command: the scenario runs on the command line only, by this command", get_library, 0},
@@ -210,6 +236,8 @@ const studio_route_t studio_library_routes[] = {
      post_file_check, 4096},
     {"POST", "/api/v1/files/import", STUDIO_ROLE_USER, "Makes a scenario of files of a real fabric, as `rocesim import` does", file_check_parameters, NULL,
      "{yaml}; 422: the error; 503: too many checks at once", post_file_import, 4096},
+    {"POST", "/api/v1/files/explain", STUDIO_ROLE_USER, "Explains counters of a real network, as `rocesim explain --counters` does", file_explain_parameters, NULL,
+     "{causes, limits, notes}; 422: the error; 503: too many checks at once", post_file_explain, 65536},
     {"POST", "/api/v1/topology", STUDIO_ROLE_VIEWER, "Returns the network that a scenario builds", check_parameters, NULL,
      "{nodes, interfaces, links}, as topology.json; from 3001 nodes on {nodes: [{name, kind, tier, hosts, switches, in, fold?}], links: [{..., count}], folded}; 422 {errors}", post_topology, (size_t)1 << 20},
     {"GET", "/api/v1/parameters", STUDIO_ROLE_VIEWER, "Lists all attributes: type, unit, range, default, help", NULL,

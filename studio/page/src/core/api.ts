@@ -118,6 +118,16 @@ export function rows_of(run: number, table: string, question: object, signal?: A
     return api.post<QueryAnswer>("query", { runs: [run], table, format: "json", ...question }, signal);
 }
 
+// Returns what is got, or something else where the server has no such thing.
+export function or_else<Got, Else>(got: Promise<Got>, otherwise: Else): Promise<Got | Else> {
+    return got.catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 404) {
+            return otherwise;
+        }
+        throw error;
+    });
+}
+
 export function was_aborted(error: unknown): boolean {
     return (error as Error)?.name === "AbortError";
 }

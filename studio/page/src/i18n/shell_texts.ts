@@ -291,6 +291,21 @@ export const shell_texts = (of: Both) => ({
             other: of("other", "其他"),
         },
     },
+    counters: {
+        title: of("Explain counters", "解释计数器"),
+        lead: of(
+            "Finds the causes of pauses in counters that switches and hosts of a real network print",
+            "从真实网络的交换机和主机打印的计数器中找出暂停的原因",
+        ),
+        choose_text: of(
+            "Choose the network: a CSV file of its links, or the folder of its switches' configurations. Then mark " +
+                "the counters: one CSV file of samples, or snapshots in the order of their times.",
+            "先选择网络：链路的 CSV 文件，或交换机配置所在的文件夹。再勾选计数器：一个采样 CSV 文件，或按时间先后选择多个快照。",
+        ),
+        network: of("Network", "网络"),
+        find: of("Find a file", "查找文件"),
+        explain: of("Explain", "解释"),
+    },
     shelf: {
         title: of("Simulate", "模拟仿真"),
         lead: of(

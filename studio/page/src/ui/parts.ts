@@ -15,53 +15,36 @@ interface ButtonOptions {
     label?: string;
 }
 
+function button_props({ kind, small, title, label }: ButtonOptions): Props {
+    return { class: ["button", kind, small && "small"].filter(Boolean).join(" "), title, "aria-label": label };
+}
+
 // Makes a button. It cannot be pressed again while its work is not done, and a failure is shown.
 export function button(
     text: Child,
     work: (event: MouseEvent) => unknown,
     options: ButtonOptions = {},
 ): HTMLButtonElement {
-    const made = h(
-        "button",
-        {
-            type: "button",
-            class: ["button", options.kind, options.small && "small"].filter(Boolean).join(" "),
-            title: options.title,
-            "aria-label": options.label,
-            "aria-pressed": options.pressed === undefined ? undefined : String(options.pressed),
-            disabled: options.disabled,
-            on: {
-                click: (event) => {
-                    const done = work(event);
-                    if (done instanceof Promise) {
-                        made.setAttribute("aria-busy", "true");
-                        made.disabled = true;
-                        done.catch(tell_problem).finally(() => {
-                            made.removeAttribute("aria-busy");
-                            made.disabled = false;
-                        });
-                    }
-                },
-            },
-        },
-        options.icon && icon(options.icon),
-        text,
-    );
+    const click = (event: MouseEvent) => {
+        const done = work(event);
+        if (done instanceof Promise) {
+            made.setAttribute("aria-busy", "true");
+            made.disabled = true;
+            done.catch(tell_problem).finally(() => {
+                made.removeAttribute("aria-busy");
+                made.disabled = false;
+            });
+        }
+    };
+    const { pressed, disabled } = options;
+    const state = { "aria-pressed": pressed === undefined ? undefined : String(pressed), disabled };
+    const props = { type: "button", ...button_props(options), ...state, on: { click } };
+    const made = h("button", props, options.icon && icon(options.icon), text);
     return made;
 }
 
-export function link_button(text: Child, address: string, options: ButtonOptions = {}): HTMLAnchorElement {
-    return h(
-        "a",
-        {
-            class: ["button", options.kind, options.small && "small"].filter(Boolean).join(" "),
-            href: address,
-            title: options.title,
-            "aria-label": options.label,
-        },
-        options.icon && icon(options.icon),
-        text,
-    );
+export function link_button(text: Child, href: string, options: ButtonOptions = {}): HTMLAnchorElement {
+    return h("a", { href, ...button_props(options) }, options.icon && icon(options.icon), text);
 }
 
 export function field(label: string, input: HTMLElement, hint?: Child): HTMLElement {
@@ -210,8 +193,7 @@ export function later(
         work(scope.signal).then(
             (child) => {
                 if (!scope.ended) {
-                    place.replaceChildren();
-                    place.append(h("div.stack.wide.appear", child));
+                    fill(place, h("div.stack.wide.appear", child));
                 }
             },
             (error: unknown) => {
@@ -261,35 +243,23 @@ export function sheet(
     return new Promise((resolve) => {
         const fault = h("div", { "aria-live": "assertive" });
         const send = h("button", { class: `button ${actions.kind ?? "main-action"}`, type: "submit" }, actions.text);
-        const form: HTMLFormElement = h(
-            "form",
-            {
-                method: "dialog",
-                novalidate: true,
-                on: {
-                    submit: (event) => {
-                        event.preventDefault();
-                        send.disabled = true;
-                        Promise.resolve()
-                            .then(() => actions.done?.())
-                            .then(
-                                () => {
-                                    resolve(true);
-                                    dialog.close();
-                                },
-                                (error: unknown) => fault.replaceChildren(problem(error)),
-                            )
-                            .finally(() => {
-                                send.disabled = false;
-                            });
-                    },
-                },
-            },
-            h("h2", title),
-            content,
-            fault,
-            h("div.actions", actions.done ? button(t().common.cancel, () => dialog.close()) : null, send),
-        );
+        const submit = (event: SubmitEvent) => {
+            event.preventDefault();
+            send.disabled = true;
+            const sent = () => {
+                resolve(true);
+                dialog.close();
+            };
+            Promise.resolve()
+                .then(() => actions.done?.())
+                .then(sent, (error: unknown) => fault.replaceChildren(problem(error)))
+                .finally(() => {
+                    send.disabled = false;
+                });
+        };
+        const cancel = actions.done ? button(t().common.cancel, () => dialog.close()) : null;
+        const parts = [h("h2", title), content, fault, h("div.actions", cancel, send)];
+        const form = h("form", { method: "dialog", novalidate: true, on: { submit } }, parts);
         const dialog: HTMLDialogElement = h(
             "dialog",
             { class: `sheet ${wide ? "wide" : ""}`, "aria-label": title },
@@ -327,7 +297,7 @@ const offered_max = 400; // names in a sheet
 
 // Opens a sheet in which some of many names are chosen; `text` says more of a name, and `done` gets those chosen.
 export async function choose_names(
-    words: { title: string; find: string; lead?: string; show?: string },
+    words: { title: string; find: string; lead?: Child; show?: string },
     names: string[],
     chosen: Iterable<string>,
     done: (names: string[]) => void,
@@ -345,9 +315,8 @@ export async function choose_names(
     };
     const box = search_box(words.find, show);
     show();
-    const lead = words.lead ? h("p.muted", words.lead) : null;
     const action = { text: words.show ?? t().run.show, done: () => done([...picked]) };
-    await sheet(words.title, [lead, box, list], action, true);
+    await sheet(words.title, [words.lead, box, list], action, true);
 }
 
 // Shows a text that the server cannot show again, with a button that copies it.
@@ -395,36 +364,23 @@ export function tabs(
                 }
             }
         }
-        panel.replaceChildren();
-        const made = tab.make(inner);
-        panel.append(h("div.stack.wide", made));
+        fill(panel, h("div.stack.wide", tab.make(inner)));
     };
-    const buttons = all.map((tab, index) =>
-        h(
-            "button",
-            {
-                type: "button",
-                role: "tab",
-                id: new_id("tab"),
-                "aria-controls": panel.id,
-                on: {
-                    click: () => {
-                        change(tab.name);
-                        open(tab.name, false);
-                    },
-                    keydown: (event) => {
-                        const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-                        if (step !== 0) {
-                            const next = all[(index + step + all.length) % all.length]!;
-                            change(next.name);
-                            open(next.name, true);
-                        }
-                    },
-                },
-            },
-            tab.text,
-        ),
-    );
+    const buttons = all.map((tab, index) => {
+        const go_to = (name: string, focus: boolean) => {
+            change(name);
+            open(name, focus);
+        };
+        const keydown = (event: KeyboardEvent) => {
+            const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+            if (step !== 0) {
+                go_to(all[(index + step + all.length) % all.length]!.name, true);
+            }
+        };
+        const on = { click: () => go_to(tab.name, false), keydown };
+        const props = { type: "button", role: "tab", id: new_id("tab"), "aria-controls": panel.id, on };
+        return h("button", props, tab.text);
+    });
     open(chosen, false);
     return h("div.stack.wide", h("div.tabs", { role: "tablist", "aria-label": label }, buttons), panel);
 }

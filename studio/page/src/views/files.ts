@@ -19,6 +19,7 @@ import { session } from "../core/session";
 import { t } from "../i18n/text";
 import { badge, bar, button, confirm_sheet, empty, link_button, note, problem_text, view_head } from "../ui/parts";
 import { plain_table } from "../ui/table";
+import { choose_counters } from "./counters";
 
 const checks_max = 8; // of files that were uploaded together; others are checked when the user asks for it
 const at_once = 3; // uploads at the same time
@@ -43,6 +44,7 @@ class Files {
             chooser.click();
         };
         const tools = [
+            button(t().counters.title, choose_counters, { title: t().counters.lead }),
             button(words.choose_folder, () => pick(true)),
             button(words.choose, () => pick(false), { kind: "main-action", icon: "share" }),
         ];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of runs as columns of a list: which there are, how they are shown, and a sheet to choose them.
 import { api } from "../core/api";
+import { h } from "../core/dom";
 import { with_unit } from "../core/format";
 import { field_title } from "../core/names";
 import { name_unit } from "../core/schema";
@@ -74,6 +75,11 @@ export async function choose_values(
     const rank = ({ name, min, max }: ValueColumn) => Number(chosen.includes(name)) * 2 + Number(max > min);
     const sorted = [...columns].sort((one, other) => rank(other) - rank(one)).map(({ name }) => name);
     const first = (names: string[]) => done(names.slice(0, values_max));
-    const said = { title: words.columns, find: words.find_column, lead: words.columns_text, show: words.show_columns };
+    const said = {
+        title: words.columns,
+        find: words.find_column,
+        lead: h("p.muted", words.columns_text),
+        show: words.show_columns,
+    };
     await choose_names(said, sorted, chosen, first, text);
 }

@@ -25,24 +25,14 @@ export function is_active(run: Run): boolean {
 
 export function run_progress(run: Run): Child {
     const words = t().runs;
-    switch (run.state) {
-        case "running":
-            return h(
-                "div.row.tight.run-progress",
-                h("div.grow", bar(run.progress ?? 0, words.progress)),
-                h(
-                    "span.number.small",
-                    `${Math.floor((run.progress ?? 0) * 100)} %`,
-                    run.eta_s !== null && run.eta_s !== undefined ? ` · ${words.eta(seconds(run.eta_s))}` : "",
-                ),
-            );
-        case "done":
-            return run.started_ms && run.ended_ms ? words.took(seconds((run.ended_ms - run.started_ms) / 1000)) : "";
-        case "failed":
-            return told(run.message ?? "");
-        default:
-            return "";
+    const { state, progress, eta_s, started_ms, ended_ms } = run;
+    if (state === "running") {
+        const left = typeof eta_s === "number" ? ` · ${words.eta(seconds(eta_s))}` : "";
+        const done = h("span.number.small", `${Math.floor((progress ?? 0) * 100)} %`, left);
+        return h("div.row.tight.run-progress", h("div.grow", bar(progress ?? 0, words.progress)), done);
     }
+    const took = state === "done" && started_ms && ended_ms ? words.took(seconds((ended_ms - started_ms) / 1000)) : "";
+    return state === "failed" ? told(run.message ?? "") : took;
 }
 
 export function trash_run(run: Run, after: () => void): Promise<boolean> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows why a run was slow, as `rocesim explain` found it: causes, trees of pauses, victims and what may help.
-import { ApiError, api } from "../../core/api";
+import { api, or_else } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number } from "../../core/format";
 import type { Run } from "../../core/types";
@@ -13,55 +13,39 @@ const victims_max = 20;
 const pairs_max = 20;
 const branches_max = 40; // of one port
 
-interface Stop {
+export interface Stop {
     port: string;
     paused_ps: number;
     stops: Stop[];
 }
 
-interface Cause {
+interface QueuePair {
+    host: string;
+    qp?: number;
+    peer: string;
+    peer_qp?: number;
+    flows: number;
+    bytes: number;
+    retransmitted_packets: number;
+}
+
+export interface Cause {
     kind: string;
     place: string;
-    sentence: string;
+    sentence?: string;
     minor?: boolean;
     evidence: string[];
     pauses: { root: string; paused_ps: number; ports: number; stops: Stop[] }[];
-    victims: {
-        src: string;
-        dst: string;
-        lost_ps: number;
-        goodput_gbps: number;
-        possible_gbps: number;
-    }[];
-    queue_pairs?: {
-        host: string;
-        qp?: number;
-        peer: string;
-        peer_qp?: number;
-        flows: number;
-        bytes: number;
-        retransmitted_packets: number;
-    }[];
+    victims: { src: string; dst: string; lost_ps: number; goodput_gbps: number; possible_gbps: number }[];
+    queue_pairs?: QueuePair[];
     remedies: { set: string; why: string }[];
 }
 
-interface Explained {
+export interface Explained {
     verdict?: string; // a run of an older rocesim has none of these three
     verdict_text?: string;
     notes?: string[];
     causes: Cause[];
-}
-
-// Returns what rocesim found; null: the run has no explain.json.
-async function explained(run: number, signal: AbortSignal): Promise<Explained | null> {
-    try {
-        return await api.get<Explained>(`runs/${run}/files/result/explain.json`, undefined, signal);
-    } catch (error) {
-        if (error instanceof ApiError && error.status === 404) {
-            return null;
-        }
-        throw error;
-    }
 }
 
 function branches(stops: Stop[]): HTMLElement | null {
@@ -117,7 +101,7 @@ function pairs_table(cause: Cause): HTMLElement | null {
     return h("details", h("summary", words.pairs(pairs.length)), plain_table(head, rows));
 }
 
-function cause_card(scope: Scope, run: Run, cause: Cause, place: number): HTMLElement {
+function cause_card(scope: Scope, run: Run | null, cause: Cause, place: number): HTMLElement {
     const words = t().explain;
     const kind = words.kinds[cause.kind] ?? cause.kind;
     const title = `${place + 1}. ${kind}: ${cause.place}${cause.minor ? ` (${words.minor})` : ""}`;
@@ -129,13 +113,13 @@ function cause_card(scope: Scope, run: Run, cause: Cause, place: number): HTMLEl
         ),
     );
     const evidence = cause.evidence.map((text) => h("li", told(text)));
-    const remedies = cause.remedies.map((remedy) => remedy_row(scope, run, remedy));
+    const remedies = run ? cause.remedies.map((remedy) => remedy_row(scope, run, remedy)) : [];
     return card(
         title,
         null,
         h(
             "div.stack",
-            h("p", told(cause.sentence)),
+            h("p", told(cause.sentence ?? "")),
             h("ul", evidence),
             pairs_table(cause),
             ...trees,
@@ -151,17 +135,20 @@ function verdict_note({ verdict, verdict_text }: Explained): HTMLElement | null 
     return verdict_text ? note(verdict === "unexplained" ? "warn" : "", told(verdict_text)) : null;
 }
 
+// Shows what rocesim found in a run, or in counters of a real network.
+export function causes_of(scope: Scope, run: Run | null, found: Explained): Child {
+    return [
+        verdict_note(found),
+        (found.notes ?? []).map((text) => note("", told(text))),
+        found.causes.map((cause, place) => cause_card(scope, run, cause, place)),
+    ];
+}
+
 export function explain_tab(scope: Scope, run: Run): Child {
     const words = t().explain;
     return later(scope, async (signal) => {
-        const found = await explained(run.id, signal);
-        if (!found) {
-            return note("", words.none);
-        }
-        return [
-            verdict_note(found),
-            (found.notes ?? []).map((text) => note("", told(text))),
-            found.causes.map((cause, place) => cause_card(scope, run, cause, place)),
-        ];
+        const address = `runs/${run.id}/files/result/explain.json`;
+        const found = await or_else(api.get<Explained>(address, undefined, signal), null);
+        return found ? causes_of(scope, run, found) : note("", words.none);
     });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary of a run: in sentences, in a few numbers, and in all counters that the run's schema lists.
-import { api, ApiError } from "../../core/api";
+import { api, or_else } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number, percent, seconds } from "../../core/format";
 import { pages_of } from "../../core/pages";
@@ -103,15 +103,9 @@ export function summary_of(run: number, signal: AbortSignal): Promise<Summary> {
 }
 
 // Reads the schema of a run's result; results of other programs may have none.
-export async function schema_of(run: number, signal: AbortSignal): Promise<ResultSchema> {
-    try {
-        return await api.get<ResultSchema>(`runs/${run}/files/result/schema.json`, undefined, signal);
-    } catch (error) {
-        if (error instanceof ApiError && error.status === 404) {
-            return { summary: {} };
-        }
-        throw error;
-    }
+export function schema_of(run: number, signal: AbortSignal): Promise<ResultSchema> {
+    const found = api.get<ResultSchema>(`runs/${run}/files/result/schema.json`, undefined, signal);
+    return or_else(found, { summary: {} });
 }
 
 export function summary_tab(scope: Scope, run: Run): Child {
