@@ -92,6 +92,8 @@ def of_sources():
                  *glob.glob("cli/explain/causes/*.c")]:
         yield from texts(path)
     yield from texts("cli/explain/print.c", "*notes_json(")
+    for function in ["*limits_of(", "loss_t find_loss(", "*sentence_of("]:
+        yield from texts("cli/explain/measured/counters.c", function)
     # Figures: labels, notes, and why there is none.
     for path in glob.glob("cli/plot/*.c"):
         for text in map(lambda text: text.removeprefix("rocesim plot: "), texts(path)):

@@ -166,8 +166,8 @@ static int post_file_explain(studio_request_t *request, studio_response_t *respo
         return studio_response_error(response, 400, "path, counters: expected names of files");
     }
     int status;
-    json_t *const found = studio_file_explain(studio_request_studio(request),
-                                              studio_request_user(request), path, counters, &status);
+    json_t *const found = studio_file_explain(
+        studio_request_studio(request), studio_request_user(request), path, counters, &status);
     if (status == 200) {
         return studio_response_json(response, 200, found);
     }

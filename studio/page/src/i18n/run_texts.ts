@@ -328,8 +328,8 @@ export const run_texts = (of: Both) => ({
         no_files: of("The run has written no files yet.", "该运行还没有写出文件。"),
         files_text: of(
             (id: number) =>
-                `This is an ordinary result folder, which rocesim plot and rocesim compare can read. On the server it is ` +
-                `runs/${id}/result in the data folder of the studio.`,
+                `This is an ordinary result folder, which rocesim plot and rocesim compare can read. On the server ` +
+                `it is runs/${id}/result in the data folder of the studio.`,
             (id) =>
                 `这是普通的结果文件夹，rocesim plot 和 rocesim compare 都能读取。` +
                 `它位于服务器上 studio 数据文件夹的 runs/${id}/result。`,
@@ -599,7 +599,8 @@ export const run_texts = (of: Both) => ({
         ),
         rows_cut: of(
             (n: string, all: string) =>
-                `Of ${all} rows, the ${n} are shown in which flows last longest together, and the first pauses and faults.`,
+                `Of ${all} rows, the ${n} are shown in which flows last longest together, and the first pauses ` +
+                "and faults.",
             (n, all) => `${all} 行中显示 ${n} 行：流合计持续最久的行，以及最先的暂停和故障。`,
         ),
         none: of("Nothing to show over time", "没有随时间变化的内容"),

@@ -523,7 +523,7 @@ export const work_texts = (of: Both) => ({
             compare: of(
                 [
                     "Compare runs and seeds",
-                    "Shows all fields of the summaries side by side, with intervals and stars for significant differences.",
+                    "Shows all fields of the summaries side by side, with intervals, and stars for real differences.",
                 ],
                 ["比较运行与种子", "并列显示摘要中的每个字段，附置信区间，并用星号标出显著差异。"],
             ),
