@@ -26,6 +26,11 @@ interface Point {
     value: number[];
 }
 
+interface Ends {
+    min: number;
+    max: number;
+}
+
 const told_max = 12; // curves that are described in words
 
 // Draws a bar from x to the second value, which begins at 0 or at the foot of a logarithmic axis.
@@ -86,7 +91,7 @@ function options_of(figure: Figure, zoom: [number, number] | null, with_legend: 
     const customValues = x_tics?.map(([, at]) => at);
     const tic = (value: number) => x_tics?.find(([, at]) => at === value)?.[0] ?? x_text(value);
     // The axis begins at 0 where the values are not far from it.
-    const least = ({ min, max }: { min: number; max: number }) => (min > 0 && min < (max - min) * 2 ? 0 : null);
+    const least = ({ min, max }: Ends) => (min > 0 && min < (max - min) * 2 ? 0 : null);
     const formatter = (points: Point[]) =>
         [
             tic(points[0]!.axisValue),
@@ -97,8 +102,8 @@ function options_of(figure: Figure, zoom: [number, number] | null, with_legend: 
         legend: named ? legend() : undefined,
         tooltip: { trigger: "axis", renderMode: "richText", confine: true, formatter },
         xAxis: axis(x_log ? "log" : "value", figure.x_label, 28, {
-            min: zoom?.[0] ?? x_range?.[0] ?? "dataMin",
-            max: zoom?.[1] ?? x_range?.[1] ?? "dataMax",
+            min: zoom?.[0] ?? x_range?.[0] ?? (x_log ? ({ min, max }: Ends) => (min < max ? min : min / 2) : "dataMin"),
+            max: zoom?.[1] ?? x_range?.[1] ?? (x_log ? ({ min, max }: Ends) => (min < max ? max : max * 2) : "dataMax"),
             axisTick: { customValues },
             axisLabel: { formatter: tic, customValues, hideOverlap: true },
         }),

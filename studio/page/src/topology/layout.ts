@@ -88,14 +88,19 @@ function by_name_of({ nodes, folded }: Graph): (one: number, other: number) => n
 }
 
 // Gives each node its tier, which is the number of links to the nearest host, and returns the tiers in order of names.
+// Of nodes that reach no host, such as the accelerators of a rack, those with the fewest links stand at the bottom.
 function tiers_of(graph: Graph): number[][] {
     const { nodes, beside } = graph;
     let front = nodes.flatMap((node, index) => (node.tier === 0 ? [index] : []));
-    if (front.length === 0 && nodes.length > 0) {
-        front = [0];
-        nodes[0]!.tier = 1;
-    }
-    while (front.length > 0) {
+    let rest = nodes.flatMap((node, index) => (node.tier < 0 ? [index] : []));
+    while (front.length + rest.length > 0) {
+        if (front.length === 0) {
+            const least = Math.min(...rest.map((index) => nodes[index]!.links));
+            front = rest.filter((index) => nodes[index]!.links === least);
+            for (const index of front) {
+                nodes[index]!.tier = 0;
+            }
+        }
         const next: number[] = [];
         for (const index of front) {
             for (const other of beside[index]!) {
@@ -106,6 +111,7 @@ function tiers_of(graph: Graph): number[][] {
             }
         }
         front = next;
+        rest = rest.filter((index) => nodes[index]!.tier < 0);
     }
     // A folded network may have no node of a tier.
     const used = [...new Set(nodes.map((node) => Math.max(node.tier, 0)))].sort((one, other) => one - other);
@@ -120,25 +126,38 @@ function tiers_of(graph: Graph): number[][] {
     return tiers;
 }
 
-// Places the hosts, each under the first of its switches, and the switches of the first tier above their hosts.
+// Places the hosts, those with the same switches together, and the switches of the first tier above their hosts.
 // Returns the width of all and the greatest y.
 function place_hosts(graph: Graph, hosts: number[], first_tier: number[]): { width: number; deepest: number } {
     const { nodes, beside } = graph;
-    const empty: [number, number[]][] = graph.folded ? [] : first_tier.map((index) => [index, []]);
-    const under = new Map<number, number[]>(empty);
+    const order = by_name_of(graph);
+    const groups = new Map<string, { leaves: number[]; hosts: number[] }>();
+    const taken = new Set<number>();
+    const add = (name: string, above: number[], host: number[]) => {
+        const group = groups.get(name) ?? { leaves: above.filter((leaf) => !taken.has(leaf)), hosts: [] };
+        groups.set(name, group);
+        group.hosts.push(...host);
+        for (const leaf of above) {
+            taken.add(leaf);
+        }
+    };
     for (const host of hosts) {
-        const leaf = [...beside[host]!].filter((other) => nodes[other]!.tier === 1).sort(by_name_of(graph))[0];
-        const above = nodes[host]!.fold ? -2 - host : (leaf ?? -1); // a fold stands alone
-        const group = under.get(above) ?? [];
-        under.set(above, group);
-        group.push(host);
+        const leaves = [...beside[host]!].filter((other) => nodes[other]!.tier === 1).sort(order);
+        add(nodes[host]!.fold ? `fold ${host}` : leaves.join(" "), nodes[host]!.fold ? [] : leaves, [host]);
     }
+    for (const leaf of graph.folded ? [] : first_tier.filter((one) => !taken.has(one))) {
+        add(String(leaf), [leaf], []);
+    }
+    const sorted = [...groups.values()].sort((one, other) =>
+        one.leaves.length > 0 && other.leaves.length > 0 ? order(one.leaves[0]!, other.leaves[0]!) : 0,
+    );
     let x = 0;
     let deepest = 0;
-    for (const [leaf, group] of under) {
+    for (const { leaves, hosts: group } of sorted) {
         const in_rows = hosts.length > rows_from_hosts && group.length > 4;
         const columns = Math.max(in_rows ? Math.ceil(Math.sqrt(group.length * 1.6)) : group.length, 1);
-        const width = Math.max(columns * gap, group.length === 0 ? 28 : 36);
+        const least = leaves.length > 1 ? leaves.length * switch_gap : group.length === 0 ? 28 : 36;
+        const width = Math.max(columns * gap, least);
         for (const [position, host] of group.entries()) {
             const row = Math.floor(position / columns);
             const in_row = Math.min(columns, group.length - row * columns);
@@ -148,8 +167,8 @@ function place_hosts(graph: Graph, hosts: number[], first_tier: number[]): { wid
             placed.size = placed.fold ? 10 : 5;
             deepest = Math.max(deepest, placed.y);
         }
-        if (leaf >= 0) {
-            nodes[leaf]!.x = x + width / 2;
+        for (const [position, leaf] of leaves.entries()) {
+            nodes[leaf]!.x = x + (width * (position + 0.5)) / leaves.length;
         }
         x += width + 20;
     }
