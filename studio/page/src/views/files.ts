@@ -17,7 +17,18 @@ import {
 import { go, link } from "../core/router";
 import { session } from "../core/session";
 import { t } from "../i18n/text";
-import { badge, bar, button, confirm_sheet, empty, link_button, note, problem_text, view_head } from "../ui/parts";
+import {
+    badge,
+    bar,
+    button,
+    confirm_sheet,
+    empty,
+    link_button,
+    note,
+    problem_text,
+    tell_problem,
+    view_head,
+} from "../ui/parts";
 import { plain_table } from "../ui/table";
 import { choose_counters } from "./counters";
 
@@ -118,7 +129,7 @@ class Files {
             this.draw_result(done - refused.length, refused);
             await this.load();
             for (const { path } of chosen.filter((one) => this.redraw.has(one.path)).slice(0, checks_max)) {
-                await this.check(path);
+                await this.check(path).catch(tell_problem); // the user may have left the view
             }
         }
     }
