@@ -3,32 +3,13 @@
 import { api, api_url, was_aborted } from "../core/api";
 import { fill, h, type Child, type Scope } from "../core/dom";
 import { bytes, moment } from "../core/format";
-import {
-    chosen_of,
-    dropped_of,
-    file_address,
-    own_files,
-    upload,
-    type Chosen,
-    type FileCheck,
-    type OwnFile,
-    type OwnFiles,
-} from "../core/own_files";
+import { chosen_of, dropped_of, file_address, own_files, upload } from "../core/own_files";
+import type { Chosen, FileCheck, OwnFile, OwnFiles } from "../core/own_files";
 import { go, link } from "../core/router";
 import { session } from "../core/session";
 import { t } from "../i18n/text";
-import {
-    badge,
-    bar,
-    button,
-    confirm_sheet,
-    empty,
-    link_button,
-    note,
-    problem_text,
-    tell_problem,
-    view_head,
-} from "../ui/parts";
+import { badge, bar, button, confirm_sheet, empty, link_button, note } from "../ui/parts";
+import { problem_text, tell_problem, view_head } from "../ui/parts";
 import { plain_table } from "../ui/table";
 import { choose_counters } from "./counters";
 
