@@ -373,11 +373,13 @@ static void completed_one(app__perftest_end_t *end, const nic_wc_t *wc)
     } else if (app__perftest_is_latency(test->config.test)) {
         ping_completed(end);
     } else {
-        // With it, those without a completion before it.
+        // With it, those without a completion before it. The tool counts the last completion of a
+        // queue pair as so many messages, too, so that a test of several queue pairs may end early.
         const uint64_t moderation = test->config.moderation;
-        const uint64_t until =
-            SIM_MIN((qp->completed / moderation + 1) * moderation, test->config.iterations);
-        while (qp->completed < until && qp->completed < qp->posted) {
+        const uint64_t until = (qp->completed / moderation + 1) * moderation;
+        const bool counts_all = test->size_count == 1;
+        while (qp->completed < until && (counts_all || qp->completed < test->config.iterations) &&
+               end->completed < app__perftest_messages_of_size(test)) {
             qp->completed++;
             count_message(end);
         }
