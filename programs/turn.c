@@ -504,6 +504,14 @@ void turn_catch_up(void)
     }
 }
 
+void turn_begin_post(void)
+{
+    if (turn_shared->post_ps != PROGRAM_NEVER && busy == 0 &&
+        turn_now_ps() - turn_shared->turn_ps >= TURN_PS_PER_NS) {
+        yield();
+    }
+}
+
 // -- costs and clocks
 
 void turn_charge(uint64_t cost_ps)

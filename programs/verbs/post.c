@@ -95,6 +95,7 @@ static void put(program_post_t *record, const void *rest, size_t rest_bytes)
 
 void verbs_put_record(const program_post_t *record, const void *rest, size_t rest_bytes)
 {
+    turn_begin_post();
     if (turn_shared->post_ps != PROGRAM_NEVER) {
         turn_charge(turn_shared->post_ps);
     }
