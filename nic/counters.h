@@ -29,8 +29,9 @@ typedef struct nic_counters {
     uint64_t rnr_nak_retry_err;     // requester: RNR NAKs received
     uint64_t req_remote_access_errors;
     uint64_t resp_local_length_error;
-    uint64_t out_of_buffer; // responder: no receive posted (RNR NAK sent, or UC/UD drop)
-    uint64_t late_answers;  // ACKs, READ responses and CNPs for a QP that is gone
+    uint64_t out_of_buffer;    // responder: no receive posted (RNR NAK sent, or UC/UD drop)
+    uint64_t late_answers;     // ACKs, READ responses and CNPs for a QP that is gone
+    uint64_t loopback_packets; // that the NIC sent to itself
     uint64_t qps_created;
     uint64_t qps_peak;
     uint64_t qps_live;

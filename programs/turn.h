@@ -108,8 +108,8 @@ void turn_charge_call(void);
 // threads meet begin with that, so that the order of such calls is that of their times.
 void turn_catch_up(void);
 
-// Lets the simulation come to the program's time before a post to an ideal NIC, which sends from the
-// time of the simulation on. Posts that follow each other within 1 ns belong together.
+// Lets the simulation come to the program's time before a post to an ideal NIC, which sends from
+// the time of the simulation on. Posts that follow each other within 1 ns belong together.
 void turn_begin_post(void);
 
 // Lets the simulator give turns to the calling thread by this socket and bell, and waits for the

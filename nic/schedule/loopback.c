@@ -103,6 +103,7 @@ sim_time_t nic__loopback_carry(nic_t *nic, net_packet_t *packet)
         sim_timer_arm(node, &loopback->arrival, arrive_ps);
     }
     SIM_RING_PUSH(&loopback->packets, (nic_looped_t){packet, arrive_ps});
+    nic->counters.loopback_packets++;
     return loopback->free_ps;
 }
 

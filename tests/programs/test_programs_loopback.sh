@@ -4,10 +4,11 @@
 # tests/programs/test_programs_loopback.sh - programs of one host, connected to each other in its NIC.
 #
 # Goal: two programs of a host meet in the loopback of its NIC, by sockets and by rdma_cm, to the host's
-# name and to 127.0.0.1, over RC, UC and UD, with and without a switch, and nothing is on the link; an ideal
-# NIC has the rate of its link, and a ConnectX-5 that of PCIe. Method: perftest, against rocesim's own and a
-# card. Source: github.com/spdk/spdk/issues/2741 (2022-10-25): ib_send_bw -s 9000 -R on a ConnectX-5 to the
-# card's own address, MTU 1024: 12538 MiB/s. Does not pin: refused NICs but those with another transport.
+# name and to 127.0.0.1, over RC, UC and UD, with and without a switch, and nothing is on the link, whose
+# faults change nothing; an ideal NIC has the rate of its link, and a ConnectX-5 that of PCIe. Method:
+# perftest, against rocesim's own and a card. Source: github.com/spdk/spdk/issues/2741 (2022-10-25):
+# ib_send_bw -s 9000 -R on a ConnectX-5 to the card's own address, MTU 1024: 12538 MiB/s. Does not pin:
+# refused NICs but those with another transport.
 # Rerun: ctest --test-dir build/release -R '^test_programs_loopback$' --output-on-failure
 set -eu
 . tests/script.sh
@@ -89,6 +90,23 @@ for nic in "model: ideal, congestion-control: dcqcn" "$x5"; do
     done
     [ "${digests#* }" != "" ] && [ "$(tr ' ' '\n' <<<"${digests# }" | uniq | wc -l)" = 1 ] ||
         fail "threads, $nic: $digests"
+done
+
+# The link goes down in the middle of the second run, and loses packets in the third. The counter of
+# packets that loop has all of them.
+losses="[{part: host0/nic0, kind: bit-errors, loss-rate: 0.5}]"
+for nic in "model: ideal" "$x5"; do
+    for faults in "" "[{part: host0/nic0, at: 2ms}]" "$losses"; do
+        run "$star" "$nic" ib_send_bw "-n 500 -m 4096" host0 ${faults:+--set "faults=$faults"} ||
+            fail "$nic, faults $faults: $(cat "$work/log")"
+        [ -n "$faults" ] || cp "$work/out/programs/host0-1.out" "$work/whole.out"
+        sed -n '/"nic_counters"/,/}/p' "$work/out/summary.json" >"$work/out/nics.txt"
+        cmp "$work/whole.out" "$work/out/programs/host0-1.out" ||
+            fail "$nic: other results with faults $faults"
+        sent=$(sed -n 's/^ *"tx_packets": \([0-9]*\),/\1/p' "$work/out/nics.txt" | head -n 1)
+        [ "$(grep -c "\"loopback_packets\": $sent," "$work/out/nics.txt")" = 1 ] && [ "$sent" -gt 500 ] ||
+            fail "$nic: $sent packets were sent, and the counters are $(cat "$work/out/nics.txt")"
+    done
 done
 
 for options in "" -R; do
