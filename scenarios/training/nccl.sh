@@ -14,7 +14,7 @@ while read -r table bytes theirs; do
     [ "$quick" = 0 ] || [[ $table$bytes =~ ^(B268435456|A8)$ ]] || continue
     set -- bytes="$bytes" tuning_latency=true
     [ "$table" = B ] || set -- "$@" nvls=false algorithm=tree protocol=simple channels=32 \
-        tuning_scale=1.3 block_rate=100Gbps
+        tuning_scale=1.45 block_rate=100Gbps
     collect "$@"
     put "$table" "$bytes" "$(first algorithm)" "$(first protocol)" \
         "$(calc "$(first busbw_gbytes_per_s)")" "$(expected "$@")" \

@@ -70,7 +70,7 @@ typedef struct app__coll_options {
     SIM_ATTR_ROW(type, ENUM, prefix ".arrival", member.arrival, "data", "data|acknowledged", "moment at which a message's receiver goes on: when its data are there, or when the sender knows, as in SimAI and ATLAHS"), \
     SIM_ATTR_ROW(type, BOOL, prefix ".pxn", member.pxn, "off", "on: the GPU whose NIC is on the receiver's rail sends the messages to other nodes"), \
     SIM_ATTR_ROW(type, BOOL, prefix ".nvls", member.nvls, "on", "on: algorithm auto also considers NVLS, since the NVSwitches of nodes can reduce"), \
-    SIM_ATTR_ROW(type, RATE, prefix ".nvls-rate", member.nvls_bps, "auto", "1Mbps", "1000Tbps", "rate at which a GPU's messages pass the reducing NVSwitch; auto: 0.58 of local-rate, which is NCCL's constant for an H100; from 7200Gbps on 0.49, which is that for a B200", .auto_ok = true), \
+    SIM_ATTR_ROW(type, RATE, prefix ".nvls-rate", member.nvls_bps, "auto", "1Mbps", "1000Tbps", "rate at which the NVSwitches of a node reduce a buffer; auto: by local-rate and the number of GPUs, with the constants of NCCL for H100, and for B200 from 7200Gbps on", .auto_ok = true), \
     SIM_ATTR_ROW(type, COUNT, prefix ".per-node", member.per_node, "auto", "1", "1024", "number of ranks of a host, which share its NICs in turn; auto: one for each NIC", .auto_ok = true), \
     SIM_ATTR_ROW(type, COUNT, prefix ".channels", member.channels, "auto", "1", "64", "number of channels of a collective; auto: the number of ranks of a node, twice that for NCCL's protocols", .auto_ok = true), \
     SIM_ATTR_ROW(type, BYTES, prefix ".chunk", member.chunk_bytes, "auto", "1", "1TiB", "maximum number of bytes that a step of a collective moves; auto: by protocol, plain: whole parts", .auto_ok = true), \

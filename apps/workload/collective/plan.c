@@ -16,17 +16,25 @@
 #define KIB UINT64_C(1024)
 #define NVLS_STEP (128 * KIB) // NCCL: nvlsChunkSize; half of it for a tree of so many nodes
 #define NVLS_NODES 4u
-#define NVLS_CHANNELS 16u // NCCL: of an H100, at most
+#define NVLS_CHANNELS 16u // NCCL: of an H100
 // NCCL: of a B200, within one NVLink domain and beyond it
 #define NVLS_CHANNELS_BLACKWELL 24u
 #define NVLS_CHANNELS_BLACKWELL_FAR 32u
-// NCCL: 18 links of 20.6 GB/s; NVLS reaches 0.85 x 5/6 of them, beside 450 GB/s of the wire
-#define NVLS_SHARE (18 * 20.6 / 450 * 0.85 * 5 / 6)
-// A reduce-scatter or an all-gather uses one direction of the links only.
-#define NVLS_HALF_SHARE (18 * 20.6 / 450 * 0.85)
-// A Blackwell GPU's share to that of an H100, by NCCL 2.27's efficiency and bandwidth of a link.
-// A local-rate from BLACKWELL_BPS on is taken for that of such a GPU.
-#define NVLS_BLACKWELL (0.74 / 0.85 * (40.1 / 900) / (20.6 / 450))
+// NCCL: 18 links reach 18 x 20.6 of the 450 GB/s on the wire, and 18 x 40.1 of 900 on a Blackwell
+// GPU; NVLS reaches 5/6 of them (src/graph/tuning.cc, 2.18 to 2.27).
+#define LINKS_SHARE (18 * 20.6 / 450)
+#define LINKS_SHARE_BLACKWELL (18 * 40.1 / 900)
+#define NVLS_SHARE (5.0 / 6)
+// A rack has more GPUs than the 32 heads that reduce for NVLS at most. NCCL's search leaves each
+// of them 20 of 900 GB/s, and NCCL 2.28 expects 0.74 of 31 such shares.
+#define NVLS_HEADS 32u
+#define NVLS_SHARE_RACK (0.74 * (NVLS_HEADS - 1) * 20 / 900)
+// NVLS between nodes: a shard's bus bandwidth, which NCCL 2.30 expects at most with 2 and with more
+// nodes (perChMaxNVLSTreeBws), in GB/s
+static const double nvls_tree_gbytes[2][2] = {{57.7, 45.5}, {96, 80}}; // Hopper, Blackwell
+// A step of NVLS waits for the other GPUs before it moves its chunk; NCCL's step of a tree.
+#define NVLS_STEP_PS (4 * SIM_PS_PER_US)
+// A local-rate from BLACKWELL_BPS on is taken for that of a Blackwell GPU.
 #define BLACKWELL_BPS UINT64_C(7200000000000)
 #define BUFFER_STEPS 8u                       // NCCL: steps of a channel's buffer
 #define SLICES_MAX (APP__COLL_WINDOW_MAX - 1) // of a chunk: the buffer has room for one more
@@ -240,6 +248,36 @@ static sim_time_t scaled(sim_time_t time_ps, sim_ratio_t scale)
     return (sim_time_t)((double)time_ps * (double)scale.num / (double)scale.den);
 }
 
+static bool is_blackwell(const app__collectives_t *all)
+{
+    return all->workload->options.local_bps >= BLACKWELL_BPS;
+}
+
+// Returns the rate that NCCL expects of a GPU's NVLinks.
+static double links_bps(const app__collectives_t *all)
+{
+    return (double)all->workload->options.local_bps *
+           (is_blackwell(all) ? LINKS_SHARE_BLACKWELL : LINKS_SHARE);
+}
+
+// Returns the rate of a buffer that the NVSwitches of nodes reduce or spread in full chunks. A link
+// of an all-reduce carries the buffer in each direction, and the GPU's own shard once more.
+static double nvls_bps(const app__collectives_t *all, const app__program_t *program)
+{
+    const double size = program->layout->per_node;
+    const uint32_t nodes = program->layout->nodes;
+    const double ranks = program->ranks;
+    const bool both = program->kind == APP__COLL_ALL_REDUCE;
+    const double bps = size > NVLS_HEADS
+                           ? (double)all->workload->options.local_bps * NVLS_SHARE_RACK
+                           : links_bps(all) * NVLS_SHARE * (both ? size / (size + 1) : 1);
+    const double tree_bps = 8e9 * nvls_tree_gbytes[is_blackwell(all)][nodes > 2] * size * ranks /
+                            (2 * SIM_MAX(ranks - 1, 1));
+    return all->options.nvls_bps != SIM_AUTO ? (double)all->options.nvls_bps
+           : nodes > 1                       ? SIM_MIN(bps, tree_bps)
+                                             : bps;
+}
+
 // Decides what the options leave open, as NCCL would.
 static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
 {
@@ -248,8 +286,7 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     app__program_t *const program = &plan->program;
     const app__rank_t *const rank = &all->workload->ranks[0];
     const app__port_t *const rail = &all->workload->ports[app__rail_port(rank, 0)];
-    const uint64_t inside_bps =
-        rank->domain == NULL ? all->workload->options.local_bps : app__domain_bps(rank);
+    const double inside_bps = rank->domain == NULL ? links_bps(all) : (double)app__domain_bps(rank);
     const app__coll_question_t question = {
         .bytes = plan->barrier ? program->ranks : plan->bytes,
         .kind = program->kind,
@@ -257,7 +294,8 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
         .nodes = layout->nodes,
         .per_node = program->ranks / layout->nodes,
         .channels = program->channels,
-        .inside_gbytes = (double)inside_bps / 8e9,
+        .inside_gbytes = inside_bps / 8e9,
+        .nvls_gbytes = nvls_bps(all, program) / 8e9,
         .between_gbytes =
             (double)nic_rate_bps(rail->endpoint->nic) / 8e9 * program->ranks / layout->nodes,
         .nvls = options->nvls,
@@ -276,20 +314,17 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     if (options->tuning_latency) {
         const app__coll_latency_t latency =
             app__coll_latency(&question, program->algorithm, plan->protocol);
+        const sim_time_t inside_ps = scaled(latency.inside_ps, options->tuning_scale);
+        const sim_time_t local_ps = all->workload->options.local_ps; // NCCL's steps include it
         plan->latency = (app__coll_latency_t){
             .call_ps = scaled(latency.call_ps, options->tuning_scale),
-            .inside_ps = scaled(latency.inside_ps, options->tuning_scale),
+            .inside_ps = inside_ps > local_ps ? inside_ps - local_ps : 0,
             .between_ps = scaled(latency.between_ps, options->tuning_scale),
         };
     }
 }
 
-static bool is_blackwell(const app__collectives_t *all)
-{
-    return all->workload->options.local_bps >= BLACKWELL_BPS;
-}
-
-// Returns the largest number of channels that NCCL uses for NVLS.
+// Returns the number of channels that NCCL uses for NVLS.
 static uint32_t nvls_channels(const app__collectives_t *all, const app__layout_t *layout)
 {
     return !is_blackwell(all)  ? NVLS_CHANNELS
@@ -297,22 +332,25 @@ static uint32_t nvls_channels(const app__collectives_t *all, const app__layout_t
                                : NVLS_CHANNELS_BLACKWELL;
 }
 
-// Returns the rate of the plan's messages within a host. The NVSwitch reduces a rank's own shard,
-// too, and returns it, so that messages to the other ranks have less than nvls-rate.
-static uint64_t local_bps(const app__collectives_t *all, const app__program_t *program)
+// Returns the rate of the plan's messages within a host. With NCCL's latencies, a loop of smaller
+// chunks of NVLS takes as much longer as its steps wait. The NVSwitch reduces a rank's own shard,
+// too, and returns it, so that messages to the other ranks have less than that rate.
+static uint64_t local_bps(const app__collectives_t *all, const app__coll_plan_t *plan)
 {
-    const uint64_t link_bps = all->workload->options.local_bps;
-    const bool both = program->kind == APP__COLL_ALL_REDUCE;
-    const double share =
-        (both ? NVLS_SHARE : NVLS_HALF_SHARE) * (is_blackwell(all) ? NVLS_BLACKWELL : 1);
-    const uint64_t nvls_bps = all->options.nvls_bps == SIM_AUTO
-                                  ? (uint64_t)((double)link_bps * share)
-                                  : all->options.nvls_bps;
+    const app__program_t *const program = &plan->program;
     const uint32_t size = program->layout->per_node;
     if (!reduces_in_switch(program->algorithm)) {
-        return link_bps;
+        return all->workload->options.local_bps;
     }
-    return both && size > 1 ? nvls_bps / size * (size - 1) : nvls_bps;
+    double bps = nvls_bps(all, program);
+    if (all->options.tuning_latency && plan->cut.chunk_bytes > 0) {
+        const double step_ps = (double)scaled(NVLS_STEP_PS, all->options.tuning_scale);
+        const double bits = 8.0 * (double)plan->cut.chunk_bytes * plan->cut.chunks;
+        const double full = 8.0 * NVLS_STEP * program->channels * size;
+        bps = 1 / (1 / bps + step_ps / SIM_PS_PER_S * (1 / bits - 1 / full));
+    }
+    return (uint64_t)(program->kind == APP__COLL_ALL_REDUCE && size > 1 ? bps / size * (size - 1)
+                                                                        : bps);
 }
 
 // Returns whether the file of an algorithm is for a call.
@@ -388,14 +426,14 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
         choose(all, plan);
     }
     if (reduces_in_switch(program->algorithm) && options->channels == SIM_AUTO) {
-        program->channels = SIM_MIN(program->channels, nvls_channels(all, layout));
+        program->channels = nvls_channels(all, layout);
     }
-    plan->local_bps = local_bps(all, program);
     program->step_chunks = 1;
     program->alternates = !program->pxn && plan->protocol != APP__PROTOCOL_PLAIN &&
                           layout->nodes > 1 && layout->per_node > 1;
     program->algorithm->plan(program);
     set_units(options, plan);
+    plan->local_bps = local_bps(all, plan);
     plan->width = width_of(all, plan);
 }
 

@@ -18,8 +18,8 @@ static const latency_t latencies[] = {
     {&app__ring, {6.6, 14, 8.4}, {0.6, 1.9, 3.4}, {2.7, 4, 14}},
     {&app__tree, {6.8, 14, 8.4}, {0.6, 1.25, 4}, {5, 8.5, 14}},
     {&app__chain, {6.6, 14, 8.4}, {0.6, 1.9, 3.4}, {2.7, 4, 14}}, // NCCL: ring
-    {&app__nvls, {0, 0, 23}, {0, 0, 25}, {0, 0, 18}},
-    {&app__nvls_tree, {0, 0, 23}, {0, 0, 25}, {0, 0, 14}},
+    {&app__nvls, {0, 0, 0}, {0, 0, 25}, {0, 0, 18}},
+    {&app__nvls_tree, {0, 0, 0}, {0, 0, 25}, {0, 0, 14}},
     {&app__pat, {0, 0, 8.4}, {0, 0, 4}, {0, 0, 14}},
 };
 
@@ -64,11 +64,8 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
     if (algorithm == &app__nvls || algorithm == &app__nvls_tree) {
         const double between =
             question->nodes > 2 ? question->between_gbytes / 2 : question->between_gbytes;
-        bus =
-            0.85 * (one_node ? question->inside_gbytes : SIM_MIN(question->inside_gbytes, between));
-        return question->kind == APP__COLL_ALL_REDUCE
-                   ? bus * 5 / 6 * 1000
-                   : bus * question->ranks / (question->ranks - 1.0) * 1000;
+        return 1000 *
+               (one_node ? question->nvls_gbytes : SIM_MIN(question->nvls_gbytes, between * 5 / 6));
     }
     if (algorithm == &app__tree) {
         bus = SIM_MIN(bus * 0.92, channels * tree_max[row]);
@@ -144,7 +141,7 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
     if (row->algorithm == &app__pat) {
         call_us += question->ranks * 2.8;
         between_us /= 3.5;
-    } else if (switched) {
+    } else if (switched && question->kind == APP__COLL_ALL_REDUCE) {
         inside_us /= 2; // to the switch and back
     } else if (row->algorithm != &app__tree && has_plateau(question, column)) {
         scale = 1.4;

@@ -14,6 +14,7 @@ typedef struct app__coll_question {
     uint32_t per_node;
     uint32_t channels;
     double inside_gbytes;              // of a rank within its node, in GB/s
+    double nvls_gbytes;                // of buffers that its NVSwitches reduce
     double between_gbytes;             // of a node's NICs
     bool nvls;                         // NVSwitches can reduce
     const app__algorithm_t *algorithm; // NULL: any
