@@ -248,6 +248,15 @@ void sim_free_all(void *const *blocks, size_t count)
     }
 }
 
+void sim_free_each(const void *pointers, size_t count)
+{
+    for (size_t i = 0; pointers != NULL && i < count; i++) {
+        void *block;
+        memcpy(&block, (const char *)pointers + i * sizeof(block), sizeof(block));
+        free(block);
+    }
+}
+
 void *sim_reserve(void *memory, size_t count, void *capacity, size_t capacity_bytes,
                   size_t size_bytes)
 {

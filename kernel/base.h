@@ -57,6 +57,9 @@ __extension__ typedef unsigned __int128 sim_wide_t;
 // it may have no side effect.
 #define SIM_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define SIM_MAX(a, b) ((a) > (b) ? (a) : (b))
+// The order of two numbers or pointers: -1, 0 or 1. An order by several keys has a weight for each,
+// more than those behind it together: 2 * SIM_COMPARE(a->x, b->x) + SIM_COMPARE(a->y, b->y).
+#define SIM_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 #define SIM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define SIM_CONTAINER_OF(pointer, type, member) \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
@@ -171,6 +174,9 @@ void sim_free(void *memory); // NULL is allowed
 #define SIM_FREE_ALL(...) \
     sim_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 void sim_free_all(void *const *blocks, size_t count);
+// Frees each block of an array of pointers, which may be of any type, but not the array. The array
+// may be NULL.
+void sim_free_each(const void *pointers, size_t count);
 
 // A growable array is three variables: a pointer to its elements, their number and its capacity, in
 // elements, as a size_t or uint32_t. All zeros is an empty array. Free the pointer with sim_free.

@@ -3,7 +3,7 @@
 // tests/kernel/test_base.c - errors, failed checks and memory of kernel/base.h.
 //
 // Goal: a failed check and exhausted memory end the program as promised, with the values on stderr;
-// memory is zeroed, aligned and grown as promised; the mixer is SplitMix64's.
+// memory is zeroed, aligned, grown and freed as promised; the mixer is SplitMix64's.
 // Method: what ends the program runs in a child whose stderr is read; the mixer against published
 // outputs of SplitMix64. Not pinned: the wording of messages beyond the facts they must contain.
 #include "kernel/base.h"
@@ -229,6 +229,43 @@ START_TEST(growing_doubles_and_keeps)
 }
 END_TEST
 
+// Lists of blocks are freed once each, a struct that holds others last. AddressSanitizer finds
+// blocks that stay, and those that are freed twice.
+START_TEST(lists_of_blocks_are_freed)
+{
+    struct holder {
+        char *name;
+        uint32_t **rows;
+        size_t count;
+    } *const holder = sim_alloc(sizeof(*holder));
+    holder->name = sim_strdup("rows");
+    holder->count = 3;
+    holder->rows = sim_alloc_array(holder->count, sizeof(*holder->rows));
+    holder->rows[0] = sim_alloc_array(4, sizeof(**holder->rows));
+    holder->rows[2] = sim_alloc_array(1, sizeof(**holder->rows));
+    sim_free_each(holder->rows, holder->count); // one of them is NULL
+    sim_free_each(NULL, 5);
+    SIM_FREE_ALL(holder->name, holder->rows, NULL, holder);
+}
+END_TEST
+
+// An order by three keys is that of the first one in which two values differ.
+START_TEST(orders_go_by_the_first_key_that_differs)
+{
+    static const uint64_t values[][3] = {{0, 0, 0}, {0, 0, 1},          {0, 1, 0}, {0, 1, 1},
+                                         {1, 0, 0}, {1, UINT64_MAX, 0}, {2, 0, 9}};
+    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
+        for (size_t j = 0; j < SIM_COUNT_OF(values); j++) {
+            const uint64_t *const a = values[i];
+            const uint64_t *const b = values[j];
+            const int order =
+                4 * SIM_COMPARE(a[0], b[0]) + 2 * SIM_COMPARE(a[1], b[1]) + SIM_COMPARE(a[2], b[2]);
+            ck_assert_int_eq(SIM_COMPARE(order, 0), SIM_COMPARE(i, j));
+        }
+    }
+}
+END_TEST
+
 START_TEST(text_is_copied_and_formatted)
 {
     char *const copy = sim_strdup("leaf0->host5");
@@ -264,5 +301,6 @@ CHECK_MAIN(CHECK_TEST(errors_have_texts_of_their_own), CHECK_TEST(fail_writes_an
            CHECK_TEST(failed_check_shows_and_aborts),
            CHECK_TEST(sizes_that_overflow_end_the_program),
            CHECK_TEST(exhausted_memory_ends_the_program), CHECK_TEST(memory_is_zeroed_and_aligned),
-           CHECK_TEST(growing_doubles_and_keeps), CHECK_TEST(text_is_copied_and_formatted),
-           CHECK_TEST(mixer_is_splitmix64))
+           CHECK_TEST(growing_doubles_and_keeps), CHECK_TEST(lists_of_blocks_are_freed),
+           CHECK_TEST(orders_go_by_the_first_key_that_differs),
+           CHECK_TEST(text_is_copied_and_formatted), CHECK_TEST(mixer_is_splitmix64))
