@@ -40,91 +40,35 @@ typedef struct program_config {
 } program_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(program_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".host", STRING, program_config_t, host,
-             .default_text = "host0",
-             .help = "host on which the program runs"),
-    SIM_ATTR(PREFIX ".command", STRING, program_config_t, command,
-             .default_text = "ib_write_bw",
-             .help = "command of the program, in words as a shell would split them, but without a "
-                     "shell: nothing in it is replaced"),
-    SIM_ATTR(PREFIX ".start", TIME, program_config_t, start_ps,
-             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
-             .help = "simulated time at which the program starts"),
-    SIM_ATTR(PREFIX ".kill", TIME, program_config_t, kill_ps,
-             .default_text = "never", .min_text = "0s",
-             .help = "simulated time at which the program is killed, as by SIGKILL, if it still "
-                     "runs; the run does not fail because of it"),
+    ATTR(STRING, "host", host, "host0", "host on which the program runs"),
+    ATTR(STRING, "command", command, "ib_write_bw", "command of the program, in words as a shell would split them, but without a shell: nothing in it is replaced"),
+    ATTR(TIME, "start", start_ps, "0s", "0s", "10000s", "simulated time at which the program starts"),
+    ATTR(TIME, "kill", kill_ps, "never", "0s", NULL, "simulated time at which the program is killed, as by SIGKILL, if it still runs; the run does not fail because of it"),
 };
 
+#undef ATTR
+#define ATTR(...) SIM_ATTR_ROW(app_programs_config_t, __VA_ARGS__)
 static const sim_attr_t shared_attrs[] = {
-    SIM_ATTR("programs.socket-latency", TIME, app_programs_config_t, socket_latency_ps,
-             .default_text = "20us", .min_text = "2ps", .max_text = "10s",
-             .help = "time from a program's write to a stream socket until the other program can "
-                     "read the bytes"),
-    SIM_ATTR("programs.clock", TIME, app_programs_config_t, clock_ps,
-             .default_text = "1ns", .min_text = "1ps", .max_text = "1ms",
-             .help = "time that a program takes for one look at a clock, if it makes more than 32 in a "
-                     "row; others take none, and show a later time than the look before"),
-    SIM_ATTR("programs.call", TIME, app_programs_config_t, call_ps,
-             .default_text = "100ns", .min_text = "0ps", .max_text = "1ms",
-             .help = "time that a program takes for a call that is neither a look at a clock, a "
-                     "post nor a poll, such as the registration of memory"),
-    SIM_ATTR("programs.post", TIME, app_programs_config_t, post_ps,
-             .default_text = "1ps", .min_text = "0ps", .max_text = "1ms",
-             .help = "time that a program takes for posting a work request to an ideal NIC; with a "
-                     "detailed NIC nic.detailed.cpu.* says it"),
-    SIM_ATTR("programs.poll", TIME, app_programs_config_t, poll_ps,
-             .default_text = "1ps", .min_text = "0ps", .max_text = "1ms",
-             .help = "time that a program takes for a poll of a completion queue of an ideal NIC; "
-                     "with a detailed NIC nic.detailed.cpu.* says it"),
-    SIM_ATTR("programs.compute", STRING, app_programs_config_t, compute,
-             .default_text = "none",
-             .help = "simulated time for what a program computes: none, or \"measured x FACTOR\", "
-                     "the processor time that it took times the factor; a run with measured times "
-                     "cannot be repeated exactly"),
-    SIM_ATTR("programs.tsc", COUNT, app_programs_config_t, tsc_hz,
-             .default_text = "2000000000", .min_text = "1000000", .max_text = "10000000000",
-             .help = "rate of the time stamp counter that programs read, in Hz"),
-    SIM_ATTR("programs.epoch", TIME, app_programs_config_t, epoch_ps,
-             .default_text = "0s", .min_text = "0s",
-             .help = "clock of the hosts at the beginning of the simulation, as the time since "
-                     "midnight of 1 January 2026 UTC"),
-    SIM_ATTR("programs.infiniband", BOOL, app_programs_config_t, infiniband,
-             .default_text = "off",
-             .help = "whether programs see ports of InfiniBand, and name peers by LIDs: 1 for the "
-                     "first NIC of the network, 2 for the second; packets stay those of RoCE v2"),
-    SIM_ATTR("programs.device", STRING, app_programs_config_t, device,
-             .default_text = "rocesim",
-             .help = "name of verbs devices, without the number: with mlx5_ the first one of a host is "
-                     "mlx5_0"),
-    SIM_ATTR("programs.huge-pages", BOOL, app_programs_config_t, huge_pages,
-             .default_text = "on",
-             .help = "whether hosts have huge pages: a segment with SHM_HUGETLB is given and begins at a "
-                     "multiple of 2 MiB; off: the segment is refused with ENOMEM"),
-    SIM_ATTR("programs.cores", COUNT, app_programs_config_t, cores,
-             .default_text = "64", .min_text = "1", .max_text = "1024",
-             .help = "number of cores of each host, as programs see it; each thread has a core of its "
-                     "own in any case"),
-    SIM_ATTR("programs.patience", TIME, app_programs_config_t, patience_ps,
-             .default_text = "60s", .min_text = "1s", .max_text = "10000s",
-             .help = "real time that a program may take between two calls before it is ended"),
-    SIM_ATTR("programs.memory-max", BYTES, app_programs_config_t, memory_max_bytes,
-             .default_text = "16GiB", .min_text = "0", .max_text = "64TiB",
-             .help = "maximum size of the address space of one program; 0: no limit"),
-    SIM_ATTR("programs.output-max", BYTES, app_programs_config_t, output_max_bytes,
-             .default_text = "256MiB", .min_text = "1KiB", .max_text = "1TiB",
-             .help = "maximum size of a file that a program writes, its output included"),
-    SIM_ATTR("programs.flows-max", COUNT, app_programs_config_t, flows_max,
-             .default_text = "100000", .min_text = "0", .max_text = "100000000",
-             .help = "maximum number of flows of each program in flows.csv: the first ones"),
-    SIM_ATTR("programs.ssh", BOOL, app_programs_config_t, ssh,
-             .default_text = "off",
-             .help = "whether programs start commands on other hosts by `ssh`, as mpirun does"),
-    SIM_ATTR("programs.environment", STRING, app_programs_config_t, environment,
-             .default_text = "",
-             .help = "variables of the programs' environment, NAME=VALUE separated by blanks, "
-                     "besides PATH, HOME, USER and LANG"),
+    ATTR(TIME, "programs.socket-latency", socket_latency_ps, "20us", "2ps", "10s", "time from a program's write to a stream socket until the other program can read the bytes"),
+    ATTR(TIME, "programs.clock", clock_ps, "1ns", "1ps", "1ms", "time that a program takes for one look at a clock, if it makes more than 32 in a row; others take none, and show a later time than the look before"),
+    ATTR(TIME, "programs.call", call_ps, "100ns", "0ps", "1ms", "time that a program takes for a call that is neither a look at a clock, a post nor a poll, such as the registration of memory"),
+    ATTR(TIME, "programs.post", post_ps, "1ps", "0ps", "1ms", "time that a program takes for posting a work request to an ideal NIC; with a detailed NIC nic.detailed.cpu.* says it"),
+    ATTR(TIME, "programs.poll", poll_ps, "1ps", "0ps", "1ms", "time that a program takes for a poll of a completion queue of an ideal NIC; with a detailed NIC nic.detailed.cpu.* says it"),
+    ATTR(STRING, "programs.compute", compute, "none", "simulated time for what a program computes: none, or \"measured x FACTOR\", the processor time that it took times the factor; a run with measured times cannot be repeated exactly"),
+    ATTR(COUNT, "programs.tsc", tsc_hz, "2000000000", "1000000", "10000000000", "rate of the time stamp counter that programs read, in Hz"),
+    ATTR(TIME, "programs.epoch", epoch_ps, "0s", "0s", NULL, "clock of the hosts at the beginning of the simulation, as the time since midnight of 1 January 2026 UTC"),
+    ATTR(BOOL, "programs.infiniband", infiniband, "off", "whether programs see ports of InfiniBand, and name peers by LIDs: 1 for the first NIC of the network, 2 for the second; packets stay those of RoCE v2"),
+    ATTR(STRING, "programs.device", device, "rocesim", "name of verbs devices, without the number: with mlx5_ the first one of a host is mlx5_0"),
+    ATTR(BOOL, "programs.huge-pages", huge_pages, "on", "whether hosts have huge pages: a segment with SHM_HUGETLB is given and begins at a multiple of 2 MiB; off: the segment is refused with ENOMEM"),
+    ATTR(COUNT, "programs.cores", cores, "64", "1", "1024", "number of cores of each host, as programs see it; each thread has a core of its own in any case"),
+    ATTR(TIME, "programs.patience", patience_ps, "60s", "1s", "10000s", "real time that a program may take between two calls before it is ended"),
+    ATTR(BYTES, "programs.memory-max", memory_max_bytes, "16GiB", "0", "64TiB", "maximum size of the address space of one program; 0: no limit"),
+    ATTR(BYTES, "programs.output-max", output_max_bytes, "256MiB", "1KiB", "1TiB", "maximum size of a file that a program writes, its output included"),
+    ATTR(COUNT, "programs.flows-max", flows_max, "100000", "0", "100000000", "maximum number of flows of each program in flows.csv: the first ones"),
+    ATTR(BOOL, "programs.ssh", ssh, "off", "whether programs start commands on other hosts by `ssh`, as mpirun does"),
+    ATTR(STRING, "programs.environment", environment, "", "variables of the programs' environment, NAME=VALUE separated by blanks, besides PATH, HOME, USER and LANG"),
 };
 // clang-format on
 

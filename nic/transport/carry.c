@@ -96,9 +96,7 @@ void nic__carried_free(nic_t *nic)
     if (carried == NULL) {
         return;
     }
-    for (size_t i = 0; i < nic->report_count; i++) {
-        sim_free(carried->reports[i]);
-    }
+    sim_free_each(carried->reports, nic->report_count);
     SIM_FREE_ALL(carried->reports, carried->cache_metrics, carried);
 }
 

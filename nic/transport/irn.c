@@ -34,36 +34,17 @@ typedef struct irn_config {
 } irn_config_t;
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(irn_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".window", BYTES, irn_config_t, window_bytes,
-             .auto_ok = true, .default_text = "auto", .min_text = "1",
-             .help = "largest payload from the oldest unacknowledged packet to the newest; auto: "
-                     "rate of the NIC x round trip of the path"),
-    SIM_ATTR(PREFIX ".recovery", ENUM, irn_config_t, recovery,
-             .default_text = "missing", .choices = "missing|all",
-             .help = "packets that the NAK that begins a recovery makes the sender send again; "
-                     "missing: those before one that came; all: all that are in flight and are not "
-                     "known to have come, as in the simulator of ConWeave"),
-    SIM_ATTR(PREFIX ".bits", COUNT, irn_config_t, bits,
-             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "8388608",
-             .help = "number of packets that a receiver's bitmap covers from the expected one on, "
-                     "which limits the packets in flight; auto: those of the window"),
-    SIM_ATTR(PREFIX ".rto-low", TIME, irn_config_t, rto_low_ps,
-             .not_above = PREFIX ".rto-high",
-             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
-             .help = "time-out while few packets are in flight (rto-low-packets); auto: the path's "
-                     "round trip plus 100 us, or plus the time of 16 full packets on a slow link"),
-    SIM_ATTR(PREFIX ".rto-high", TIME, irn_config_t, rto_high_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
-             .help = "time-out while more packets are in flight; auto: twice the path's round trip "
-                     "plus 320 us, or plus the time of 64 full packets on a slow link"),
-    SIM_ATTR(PREFIX ".rto-low-packets", COUNT, irn_config_t, rto_low_packets,
-             .default_text = "3", .min_text = "0", .max_text = "1000",
-             .help = "number of packets in flight up to which rto-low applies"),
+    ATTR(BYTES, "window", window_bytes, "auto", "1", NULL, "largest payload from the oldest unacknowledged packet to the newest; auto: rate of the NIC x round trip of the path", .auto_ok = true),
+    ATTR(ENUM, "recovery", recovery, "missing", "missing|all", "packets that the NAK that begins a recovery makes the sender send again; missing: those before one that came; all: all that are in flight and are not known to have come, as in the simulator of ConWeave"),
+    ATTR(COUNT, "bits", bits, "auto", "1", "8388608", "number of packets that a receiver's bitmap covers from the expected one on, which limits the packets in flight; auto: those of the window", .auto_ok = true),
+    ATTR(TIME, "rto-low", rto_low_ps, "auto", "1us", "100s", "time-out while few packets are in flight (rto-low-packets); auto: the path's round trip plus 100 us, or plus the time of 16 full packets on a slow link", .not_above = PREFIX ".rto-high", .auto_ok = true),
+    ATTR(TIME, "rto-high", rto_high_ps, "auto", "1us", "100s", "time-out while more packets are in flight; auto: twice the path's round trip plus 320 us, or plus the time of 64 full packets on a slow link", .auto_ok = true),
+    ATTR(COUNT, "rto-low-packets", rto_low_packets, "3", "0", "1000", "number of packets in flight up to which rto-low applies"),
 };
 // clang-format on
-static const sim_attr_table_t attr_table = {PREFIX, "node", sizeof(irn_config_t), attrs,
-                                            SIM_COUNT_OF(attrs)};
+static const sim_attr_table_t attr_table = SIM_ATTR_TABLE(PREFIX, "node", irn_config_t, attrs);
 
 typedef struct irn {
     nic_single_acks_t held; // first

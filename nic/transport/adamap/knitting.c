@@ -33,9 +33,7 @@ static uint64_t chunk_bytes(const nic_knitting_t *knitting)
 
 void nic__knitting_fini(nic_knitting_t *knitting)
 {
-    for (uint32_t i = 0; i < knitting->chunk_count; i++) {
-        sim_free(knitting->chunks[i]);
-    }
+    sim_free_each(knitting->chunks, knitting->chunk_count);
     sim_free(knitting->chunks);
     sim_free(knitting->chunk_used);
     memset(knitting, 0, sizeof(*knitting));

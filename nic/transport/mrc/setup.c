@@ -18,87 +18,31 @@
 #define REORDER_ROUNDS 2
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(nic_mrc_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".control", ENUM, nic_mrc_config_t, control,
-             .default_text = "nscc", .choices = "nscc|none",
-             .help = "congestion control of mrc; nscc: a window of the sender (nic.nscc) for each "
-                     "queue pair; none: no limit"),
-    SIM_ATTR(PREFIX ".operations", ENUM, nic_mrc_config_t, operations,
-             .default_text = "writes", .choices = "writes|all",
-             .help = "operations of queue pairs; writes: WRITE and WRITE with immediate, as MRC 1.0 "
-                     "has them; all: also SEND, READ, atomics and RNR NAKs, with the opcodes of "
-                     "RC in MRC's space, which no specification has"),
-    SIM_ATTR(PREFIX ".evs", COUNT, nic_mrc_config_t, evs.active,
-             .default_text = "128", .min_text = "1", .max_text = "4096",
-             .help = "number of active entropy values of a queue pair, each of them a path, in "
-                     "equal shares on all planes"),
-    SIM_ATTR(PREFIX ".backups", COUNT, nic_mrc_config_t, evs.backup,
-             .default_text = "32", .min_text = "0", .max_text = "4096",
-             .help = "number of further entropy values, which replace active ones whose path has "
-                     "failed"),
-    SIM_ATTR(PREFIX ".denied", STRING, nic_mrc_config_t, evs.denied,
-             .default_text = "",
-             .help = "entropy values that are never used, a list such as \"3, 8-11\"; values of a "
-                     "plane follow each other, active ones first"),
-    SIM_ATTR(PREFIX ".skip", TIME, nic_mrc_config_t, evs.skip_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "0ps", .max_text = "1s",
-             .help = "how long a marked or trimmed packet keeps others from its path; auto: until "
-                     "the path has been passed over once"),
-    SIM_ATTR(PREFIX ".losses", COUNT, nic_mrc_config_t, evs.losses,
-             .default_text = "1", .min_text = "1", .max_text = "255",
-             .help = "number of lost packets in a row after which a path counts as bad"),
-    SIM_ATTR(PREFIX ".probe-interval", TIME, nic_mrc_config_t, evs.probe_ps,
-             .not_above = PREFIX ".probe-interval-max",
-             .default_text = "20us", .min_text = "1us", .max_text = "100s",
-             .help = "time from a loss to a probe of its path, and from each answer to the next "
-                     "probe, while the queue pair has work"),
-    SIM_ATTR(PREFIX ".probe-interval-max", TIME, nic_mrc_config_t, evs.probe_max_ps,
-             .default_text = "2ms", .min_text = "1us", .max_text = "100s",
-             .help = "longest time between two probes of a bad path; each probe without an answer "
-                     "doubles the time from nic.mrc.probe-interval on"),
-    SIM_ATTR(PREFIX ".probes", COUNT, nic_mrc_config_t, evs.probes,
-             .default_text = "1", .min_text = "1", .max_text = "255",
-             .help = "number of answered probes in a row after which a bad path is good again"),
-    SIM_ATTR(PREFIX ".marked-probe", ENUM, nic_mrc_config_t, evs.marked,
-             .default_text = "skip", .choices = "skip|good",
-             .help = "state of a bad path after the last probe if that was marked"),
-    SIM_ATTR(PREFIX ".times", ENUM, nic_mrc_config_t, times,
-             .default_text = "header", .choices = "header|local",
-             .help = "how round trips are measured; header: by a time stamp in each packet, 4 bytes, "
-                     "in units of 128 ns; local: by the sender's own record"),
-    SIM_ATTR(PREFIX ".ack-bytes", BYTES, nic_mrc_config_t, ack_bytes,
-             .default_text = "16KiB", .min_text = "1", .max_text = "1GB",
-             .help = "bytes of frames after which a receiver sends a SACK; marked packets, the first "
-                     "one and those that ask for it are answered at once"),
-    SIM_ATTR(PREFIX ".range", COUNT, nic_mrc_config_t, range_packets,
-             .default_text = "4096", .min_text = "128", .max_text = "32640",
-             .help = "maximum number of packets from the oldest that is not acknowledged to the "
-                     "newest; rounded down to a multiple of 128"),
-    SIM_ATTR(PREFIX ".reorder", TIME, nic_mrc_config_t, reorder_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "0ps", .max_text = "1s",
-             .help = "time by which a packet that a SACK lacks must be older than one that has "
-                     "arrived, so that it counts as lost; auto: two round trips of the idle path"),
-    SIM_ATTR(PREFIX ".quiet", TIME, nic_mrc_config_t, quiet_ps,
-             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
-             .help = "time without an answer after which a probe asks what has arrived; auto: a "
-                     "round trip of the idle path and nic.nscc.target"),
-    SIM_ATTR(PREFIX ".rto", TIME, nic_mrc_config_t, rto_ps,
-             .not_above = PREFIX ".rto-max",
-             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
-             .help = "time without an acknowledgement after which a packet counts as lost; auto: "
-                     "15 us and six round trips of the idle path"),
-    SIM_ATTR(PREFIX ".rto-linear", COUNT, nic_mrc_config_t, rto_linear,
-             .default_text = "2", .min_text = "0", .max_text = "30",
-             .help = "number of retransmissions of a packet with the same time-out; it doubles "
-                     "with each later one"),
-    SIM_ATTR(PREFIX ".rto-max", TIME, nic_mrc_config_t, rto_max_ps,
-             .default_text = "5ms", .min_text = "1us", .max_text = "8s",
-             .help = "maximum of the doubled time-out"),
+    ATTR(ENUM, "control", control, "nscc", "nscc|none", "congestion control of mrc; nscc: a window of the sender (nic.nscc) for each queue pair; none: no limit"),
+    ATTR(ENUM, "operations", operations, "writes", "writes|all", "operations of queue pairs; writes: WRITE and WRITE with immediate, as MRC 1.0 has them; all: also SEND, READ, atomics and RNR NAKs, with the opcodes of RC in MRC's space, which no specification has"),
+    ATTR(COUNT, "evs", evs.active, "128", "1", "4096", "number of active entropy values of a queue pair, each of them a path, in equal shares on all planes"),
+    ATTR(COUNT, "backups", evs.backup, "32", "0", "4096", "number of further entropy values, which replace active ones whose path has failed"),
+    ATTR(STRING, "denied", evs.denied, "", "entropy values that are never used, a list such as \"3, 8-11\"; values of a plane follow each other, active ones first"),
+    ATTR(TIME, "skip", evs.skip_ps, "auto", "0ps", "1s", "how long a marked or trimmed packet keeps others from its path; auto: until the path has been passed over once", .auto_ok = true),
+    ATTR(COUNT, "losses", evs.losses, "1", "1", "255", "number of lost packets in a row after which a path counts as bad"),
+    ATTR(TIME, "probe-interval", evs.probe_ps, "20us", "1us", "100s", "time from a loss to a probe of its path, and from each answer to the next probe, while the queue pair has work", .not_above = PREFIX ".probe-interval-max"),
+    ATTR(TIME, "probe-interval-max", evs.probe_max_ps, "2ms", "1us", "100s", "longest time between two probes of a bad path; each probe without an answer doubles the time from nic.mrc.probe-interval on"),
+    ATTR(COUNT, "probes", evs.probes, "1", "1", "255", "number of answered probes in a row after which a bad path is good again"),
+    ATTR(ENUM, "marked-probe", evs.marked, "skip", "skip|good", "state of a bad path after the last probe if that was marked"),
+    ATTR(ENUM, "times", times, "header", "header|local", "how round trips are measured; header: by a time stamp in each packet, 4 bytes, in units of 128 ns; local: by the sender's own record"),
+    ATTR(BYTES, "ack-bytes", ack_bytes, "16KiB", "1", "1GB", "bytes of frames after which a receiver sends a SACK; marked packets, the first one and those that ask for it are answered at once"),
+    ATTR(COUNT, "range", range_packets, "4096", "128", "32640", "maximum number of packets from the oldest that is not acknowledged to the newest; rounded down to a multiple of 128"),
+    ATTR(TIME, "reorder", reorder_ps, "auto", "0ps", "1s", "time by which a packet that a SACK lacks must be older than one that has arrived, so that it counts as lost; auto: two round trips of the idle path", .auto_ok = true),
+    ATTR(TIME, "quiet", quiet_ps, "auto", "1us", "8s", "time without an answer after which a probe asks what has arrived; auto: a round trip of the idle path and nic.nscc.target", .auto_ok = true),
+    ATTR(TIME, "rto", rto_ps, "auto", "1us", "8s", "time without an acknowledgement after which a packet counts as lost; auto: 15 us and six round trips of the idle path", .not_above = PREFIX ".rto-max", .auto_ok = true),
+    ATTR(COUNT, "rto-linear", rto_linear, "2", "0", "30", "number of retransmissions of a packet with the same time-out; it doubles with each later one"),
+    ATTR(TIME, "rto-max", rto_max_ps, "5ms", "1us", "8s", "maximum of the doubled time-out"),
 };
 // clang-format on
 
-const sim_attr_table_t nic__mrc_attrs = {PREFIX, "node", sizeof(nic_mrc_config_t), attrs,
-                                         SIM_COUNT_OF(attrs)};
+const sim_attr_table_t nic__mrc_attrs = SIM_ATTR_TABLE(PREFIX, "node", nic_mrc_config_t, attrs);
 
 #define COUNTER(field_, help_)                                                             \
     {                                                                                      \

@@ -175,8 +175,8 @@ uint32_t nic__fetch_stretch(const nic_resend_t *resend, const nic_qp_t *qp, uint
 
 static void keep_original(nic_fetch_t *fetch, uint64_t psn, uint64_t value)
 {
-    SIM_GROW(fetch->originals, fetch->original_count, &fetch->original_capacity);
-    fetch->originals[fetch->original_count++] = (nic_fetch_original_t){psn, value};
+    SIM_APPEND(fetch->originals, fetch->original_count, fetch->original_capacity,
+               (nic_fetch_original_t){psn, value});
 }
 
 // Returns an atomic's original value; 0 for a READ.

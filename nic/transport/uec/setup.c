@@ -14,64 +14,24 @@
 #define BITMAPS 2u
 
 // clang-format off
+#define ATTR(type_, path_, ...) SIM_ATTR_ROW(nic_uec_config_t, type_, PREFIX "." path_, __VA_ARGS__)
 static const sim_attr_t attrs[] = {
-    SIM_ATTR(PREFIX ".control", ENUM, nic_uec_config_t, control,
-             .default_text = "nscc", .choices = "nscc|rccc|both|none",
-             .help = "congestion control of uec-rud and uec-rod; nscc: a window of the sender "
-                     "(nic.nscc); rccc: credit of the receiver; both: what both allow; none: no "
-                     "limit. Credit must be on at both ends or at none"),
-    SIM_ATTR(PREFIX ".demand", ENUM, nic_uec_config_t, demand,
-             .default_text = "window", .choices = "window|missing",
-             .help = "credit that a sender asks for; window: its backlog, up to its share of the "
-                     "largest window, which the senders of its NIC share, and receivers grant whole "
-                     "packets; missing: what it still misses, divided by the number of senders that "
-                     "wait for the port, and receivers grant no more, then credit ahead"),
-    SIM_ATTR(PREFIX ".sleek", BOOL, nic_uec_config_t, sleek,
-             .default_text = "true",
-             .help = "true: packets that arrive far ahead of a missing one show that it was lost, "
-                     "for networks that do not trim; false: only NACKs and time-outs do"),
-    SIM_ATTR(PREFIX ".spray", ENUM, nic_uec_config_t, spray,
-             .default_text = "mixed", .choices = "one|oblivious|bitmap|mixed|reps",
-             .help = "rule for the entropy value of each packet of uec-rud, which switches hash; "
-                     "one: always the same; oblivious: all in turn; bitmap: without congested "
-                     "ones; mixed: those that came back unmarked, else as bitmap; reps: those, else "
-                     "random ones, with the memory of nic.reps"),
-    SIM_ATTR(PREFIX ".paths", COUNT, nic_uec_config_t, paths,
-             .default_text = "64", .min_text = "1", .max_text = "16384",
-             .help = "number of entropy values, rounded up to a power of two"),
-    SIM_ATTR(PREFIX ".ack-bytes", BYTES, nic_uec_config_t, ack_bytes,
-             .default_text = "16KiB", .min_text = "1", .max_text = "1GB",
-             .help = "bytes of frames after which a receiver sends an ACK; marked packets, the "
-                     "first one and those that ask for it are acknowledged at once"),
-    SIM_ATTR(PREFIX ".range", COUNT, nic_uec_config_t, range_packets,
-             .default_text = "4096", .min_text = "1", .max_text = "8388608",
-             .help = "maximum number of packets from the oldest that is not acknowledged to the "
-                     "newest"),
-    SIM_ATTR(PREFIX ".rto", TIME, nic_uec_config_t, rto_ps,
-             .not_above = PREFIX ".rto-max",
-             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
-             .help = "time without an ACK after which a packet counts as lost, doubled with each "
-                     "retry; auto: 15 us and six round trips of the idle path"),
-    SIM_ATTR(PREFIX ".rto-max", TIME, nic_uec_config_t, rto_max_ps,
-             .default_text = "5ms", .min_text = "1us", .max_text = "8s",
-             .help = "largest value of the doubled time-out; the specification allows up to 8 s"),
-    SIM_ATTR(PREFIX ".narrowness", RATIO, nic_uec_config_t, narrowness,
-             .default_text = "1", .min_text = "1", .max_text = "1000",
-             .help = "rate of hosts' links / their share of the fabric; above 1, receivers with "
-                     "credit lower their grants by trims and marks of the fabric"),
-    SIM_ATTR(PREFIX ".ack-header", ENUM, nic_uec_config_t, ack_header,
-             .default_text = "cc", .choices = "cc|ccx-32|ccx-40",
-             .help = "PDS header of ACKs; cc: ACK_CC, 32 bytes; ccx-32: ACK_CCX with the 32 bytes "
-                     "that it has in xdp2; ccx-40: ACK_CCX with the 40 bytes that it has in "
-                     "uet-ref-prov"),
-    SIM_ATTR(PREFIX ".congestion-state", BOOL, nic_uec_config_t, congestion_state,
-             .default_text = "false",
-             .help = "true: headers of data carry the state of congestion control, 4 bytes more"),
+    ATTR(ENUM, "control", control, "nscc", "nscc|rccc|both|none", "congestion control of uec-rud and uec-rod; nscc: a window of the sender (nic.nscc); rccc: credit of the receiver; both: what both allow; none: no limit. Credit must be on at both ends or at none"),
+    ATTR(ENUM, "demand", demand, "window", "window|missing", "credit that a sender asks for; window: its backlog, up to its share of the largest window, which the senders of its NIC share, and receivers grant whole packets; missing: what it still misses, divided by the number of senders that wait for the port, and receivers grant no more, then credit ahead"),
+    ATTR(BOOL, "sleek", sleek, "true", "true: packets that arrive far ahead of a missing one show that it was lost, for networks that do not trim; false: only NACKs and time-outs do"),
+    ATTR(ENUM, "spray", spray, "mixed", "one|oblivious|bitmap|mixed|reps", "rule for the entropy value of each packet of uec-rud, which switches hash; one: always the same; oblivious: all in turn; bitmap: without congested ones; mixed: those that came back unmarked, else as bitmap; reps: those, else random ones, with the memory of nic.reps"),
+    ATTR(COUNT, "paths", paths, "64", "1", "16384", "number of entropy values, rounded up to a power of two"),
+    ATTR(BYTES, "ack-bytes", ack_bytes, "16KiB", "1", "1GB", "bytes of frames after which a receiver sends an ACK; marked packets, the first one and those that ask for it are acknowledged at once"),
+    ATTR(COUNT, "range", range_packets, "4096", "1", "8388608", "maximum number of packets from the oldest that is not acknowledged to the newest"),
+    ATTR(TIME, "rto", rto_ps, "auto", "1us", "8s", "time without an ACK after which a packet counts as lost, doubled with each retry; auto: 15 us and six round trips of the idle path", .not_above = PREFIX ".rto-max", .auto_ok = true),
+    ATTR(TIME, "rto-max", rto_max_ps, "5ms", "1us", "8s", "largest value of the doubled time-out; the specification allows up to 8 s"),
+    ATTR(RATIO, "narrowness", narrowness, "1", "1", "1000", "rate of hosts' links / their share of the fabric; above 1, receivers with credit lower their grants by trims and marks of the fabric"),
+    ATTR(ENUM, "ack-header", ack_header, "cc", "cc|ccx-32|ccx-40", "PDS header of ACKs; cc: ACK_CC, 32 bytes; ccx-32: ACK_CCX with the 32 bytes that it has in xdp2; ccx-40: ACK_CCX with the 40 bytes that it has in uet-ref-prov"),
+    ATTR(BOOL, "congestion-state", congestion_state, "false", "true: headers of data carry the state of congestion control, 4 bytes more"),
 };
 // clang-format on
 
-const sim_attr_table_t nic__uec_attrs = {PREFIX, "node", sizeof(nic_uec_config_t), attrs,
-                                         SIM_COUNT_OF(attrs)};
+const sim_attr_table_t nic__uec_attrs = SIM_ATTR_TABLE(PREFIX, "node", nic_uec_config_t, attrs);
 
 #define COUNTER(field_, help_)                                                             \
     {                                                                                      \
