@@ -145,9 +145,7 @@ static int command_compare(const cli_args_t *args)
         const char *const *const folders = (const char *const *)runs;
         result = cli_compare(folders, run_count, &options, stdout, &error);
     }
-    for (size_t i = 0; i < run_count; i++) {
-        sim_free(runs[i]);
-    }
+    sim_free_each(runs, run_count);
     sim_free(runs);
     return result == SIM_OK ? cli_finish_output(CLI_EXIT_DONE)
                             : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
@@ -232,66 +230,38 @@ static int dispatch(const cli_args_t *args)
     if (check_alone(args, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
-    switch (args->command) {
-    case CLI_LIST:
-        return cli_command_list(args);
-    case CLI_SHOW:
-        return cli_command_show(args);
-    case CLI_NEW:
-        return cli_command_new(args);
-    case CLI_EXPECT:
-        return cli_command_expect(args);
-    case CLI_RUN:
-        return cli_command_run(args);
-    case CLI_HPCC:
-        return cli_command_hpcc(args);
-    case CLI_CHECK:
-        return cli_command_check(args);
-    case CLI_TOPO:
-        return cli_command_topo(args);
-    case CLI_PARAMS:
-        return command_params(args);
-    case CLI_COMPARE:
-        return command_compare(args);
-    case CLI_PLOT:
-        return cli_command_plot(args);
-    case CLI_TIMELINE:
-        return cli_command_timeline(args);
-    case CLI_EXPLAIN:
-        return cli_command_explain(args);
-    case CLI_CAPTURE:
-        return cli_command_capture(args);
-    case CLI_SERVE:
-        return cli_command_serve(args);
-    case CLI_SHELL:
-        return cli_command_shell(args);
-    case CLI_CONVERT:
-        return cli_command_convert(args);
-    case CLI_IMPORT:
-        return cli_command_import(args);
-    case CLI_SWEEP:
-        return cli_command_sweep(args);
-    case CLI_WHAT_IF:
-        return cli_command_what_if(args);
-    case CLI_HEADROOM:
-        return cli_command_headroom(args);
-    case CLI_ARENA:
-        return cli_command_arena(args);
-    case CLI_CALIBRATE:
-        return cli_command_calibrate(args);
-    case CLI_DIFF:
-        return command_diff(args);
-    case CLI_SCHEMA:
-        return command_schema(args);
-    case CLI_META:
-        return command_meta(args);
-    case CLI_HELP:
-        return command_help(args);
-    case CLI_VERSION:
-    case CLI_PROGRAM:
-        break;
-    }
-    return command_version(args);
+    static int (*const commands[])(const cli_args_t *args) = {
+        [CLI_LIST] = cli_command_list,
+        [CLI_SHOW] = cli_command_show,
+        [CLI_NEW] = cli_command_new,
+        [CLI_EXPECT] = cli_command_expect,
+        [CLI_RUN] = cli_command_run,
+        [CLI_HPCC] = cli_command_hpcc,
+        [CLI_CHECK] = cli_command_check,
+        [CLI_TOPO] = cli_command_topo,
+        [CLI_PARAMS] = command_params,
+        [CLI_COMPARE] = command_compare,
+        [CLI_PLOT] = cli_command_plot,
+        [CLI_TIMELINE] = cli_command_timeline,
+        [CLI_EXPLAIN] = cli_command_explain,
+        [CLI_CAPTURE] = cli_command_capture,
+        [CLI_SERVE] = cli_command_serve,
+        [CLI_SHELL] = cli_command_shell,
+        [CLI_CONVERT] = cli_command_convert,
+        [CLI_IMPORT] = cli_command_import,
+        [CLI_SWEEP] = cli_command_sweep,
+        [CLI_WHAT_IF] = cli_command_what_if,
+        [CLI_HEADROOM] = cli_command_headroom,
+        [CLI_ARENA] = cli_command_arena,
+        [CLI_CALIBRATE] = cli_command_calibrate,
+        [CLI_DIFF] = command_diff,
+        [CLI_SCHEMA] = command_schema,
+        [CLI_META] = command_meta,
+        [CLI_HELP] = command_help,
+        [CLI_VERSION] = command_version,
+        [CLI_PROGRAM] = command_version,
+    };
+    return commands[args->command](args);
 }
 
 // Returns whether the command prints what programs read: CSV, DOT or lines of a shell.

@@ -618,64 +618,22 @@ static const char help_help[] =
 
 const char *cli_help_text(cli_command_t command)
 {
-    switch (command) {
-    case CLI_RUN:
-        return help_run;
-    case CLI_LIST:
-        return help_list;
-    case CLI_SHOW:
-        return help_show;
-    case CLI_NEW:
-        return help_new;
-    case CLI_EXPECT:
-        return help_expect;
-    case CLI_HPCC:
-        return help_hpcc;
-    case CLI_CHECK:
-        return help_check;
-    case CLI_TIMELINE:
-        return help_timeline;
-    case CLI_EXPLAIN:
-        return help_explain;
-    case CLI_CAPTURE:
-        return help_capture;
-    case CLI_SERVE:
-        return help_serve;
-    case CLI_SHELL:
-        return help_shell;
-    case CLI_IMPORT:
-        return help_import;
-    case CLI_CONVERT:
-        return help_convert;
-    case CLI_TOPO:
-        return help_topo;
-    case CLI_PARAMS:
-        return help_params;
-    case CLI_COMPARE:
-        return help_compare;
-    case CLI_PLOT:
-        return help_plot;
-    case CLI_SCHEMA:
-        return help_schema;
-    case CLI_SWEEP:
-        return help_sweep;
-    case CLI_WHAT_IF:
-        return help_what_if;
-    case CLI_HEADROOM:
-        return help_headroom;
-    case CLI_ARENA:
-        return help_arena;
-    case CLI_CALIBRATE:
-        return help_calibrate;
-    case CLI_META:
-        return help_meta;
-    case CLI_DIFF:
-        return help_diff;
-    case CLI_HELP:
-        return help_help;
-    case CLI_VERSION:
-    case CLI_PROGRAM:
-        break;
-    }
-    return help_program;
+    static const char *const texts[] = {
+        [CLI_RUN] = help_run,         [CLI_LIST] = help_list,
+        [CLI_SHOW] = help_show,       [CLI_NEW] = help_new,
+        [CLI_EXPECT] = help_expect,   [CLI_HPCC] = help_hpcc,
+        [CLI_CHECK] = help_check,     [CLI_TIMELINE] = help_timeline,
+        [CLI_EXPLAIN] = help_explain, [CLI_CAPTURE] = help_capture,
+        [CLI_SERVE] = help_serve,     [CLI_SHELL] = help_shell,
+        [CLI_IMPORT] = help_import,   [CLI_CONVERT] = help_convert,
+        [CLI_TOPO] = help_topo,       [CLI_PARAMS] = help_params,
+        [CLI_COMPARE] = help_compare, [CLI_PLOT] = help_plot,
+        [CLI_SCHEMA] = help_schema,   [CLI_SWEEP] = help_sweep,
+        [CLI_WHAT_IF] = help_what_if, [CLI_HEADROOM] = help_headroom,
+        [CLI_ARENA] = help_arena,     [CLI_CALIBRATE] = help_calibrate,
+        [CLI_META] = help_meta,       [CLI_DIFF] = help_diff,
+        [CLI_HELP] = help_help,       [CLI_VERSION] = help_program,
+        [CLI_PROGRAM] = help_program,
+    };
+    return texts[command];
 }

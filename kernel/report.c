@@ -65,25 +65,16 @@ static bool read_row(const sim_report_row_t *row, const void *object, sim_report
 
 static size_t item_bytes(const sim_report_row_t *row)
 {
-    switch (row->of) {
-    case SIM_REPORT_U64:
-        return sizeof(uint64_t);
-    case SIM_REPORT_U32:
-        return sizeof(uint32_t);
-    case SIM_REPORT_REAL:
-        return sizeof(double);
-    case SIM_REPORT_BOOL:
-        return sizeof(bool);
-    case SIM_REPORT_STRING:
-        return sizeof(const char *);
-    case SIM_REPORT_OBJECT:
+    static const size_t bytes[] = {
+        [SIM_REPORT_U64] = sizeof(uint64_t),  [SIM_REPORT_U32] = sizeof(uint32_t),
+        [SIM_REPORT_REAL] = sizeof(double),   [SIM_REPORT_BOOL] = sizeof(bool),
+        [SIM_REPORT_STRING] = sizeof(char *),
+    };
+    if (row->of == SIM_REPORT_OBJECT) {
         return row->table->fill != NULL ? row->table->object_bytes : row->table->bytes;
-    case SIM_REPORT_PART:
-    case SIM_REPORT_LIST:
-        break;
     }
-    SIM_CHECKF(false, "%s: a list has no items of this kind", row->name);
-    return 0;
+    SIM_CHECKF(row->of < SIM_COUNT_OF(bytes), "%s: a list has no items of this kind", row->name);
+    return bytes[row->of];
 }
 
 static void visit_table(const sim_report_table_t *table, const void *object,

@@ -40,33 +40,15 @@ static json_t *tree_of(results_json_text_t *json)
 
 static const char *type_name(sim_attr_type_t type)
 {
-    switch (type) {
-    case SIM_ATTR_BOOL:
-        return "bool";
-    case SIM_ATTR_COUNT:
-        return "count";
-    case SIM_ATTR_BYTES:
-        return "bytes";
-    case SIM_ATTR_TIME:
-        return "time";
-    case SIM_ATTR_RATE:
-        return "rate";
-    case SIM_ATTR_RATIO:
-        return "ratio";
-    case SIM_ATTR_ENUM:
-        return "enum";
-    case SIM_ATTR_STRING:
-        return "string";
-    case SIM_ATTR_NAME:
-        return "name";
-    case SIM_ATTR_PRIORITIES:
-        return "priorities";
-    case SIM_ATTR_WEIGHTS:
-        return "weights";
-    case SIM_ATTR_PROFILES:
-        return "profiles";
-    }
-    return "";
+    static const char *const names[] = {
+        [SIM_ATTR_BOOL] = "bool",       [SIM_ATTR_COUNT] = "count",
+        [SIM_ATTR_BYTES] = "bytes",     [SIM_ATTR_TIME] = "time",
+        [SIM_ATTR_RATE] = "rate",       [SIM_ATTR_RATIO] = "ratio",
+        [SIM_ATTR_ENUM] = "enum",       [SIM_ATTR_STRING] = "string",
+        [SIM_ATTR_NAME] = "name",       [SIM_ATTR_PRIORITIES] = "priorities",
+        [SIM_ATTR_WEIGHTS] = "weights", [SIM_ATTR_PROFILES] = "profiles",
+    };
+    return names[type];
 }
 
 static void put_words(results_json_text_t *object, const char *key, const char *words)
