@@ -39,15 +39,15 @@
 #define APP__KIND_REAL .kind = SIM_REPORT_REAL
 #define APP__KIND_STRING .kind = SIM_REPORT_STRING
 #define APP__KIND_TIMES .kind = SIM_REPORT_OBJECT, .table = &sim_report_percentiles
-// Make the table of such rows, without or with a function that fills the struct, and a row of a
-// list of objects, a member of the kind sim_report_list_t.
+// Make the table of such rows, without or with a function that fills the struct (members behind it
+// follow by name), and a row of a list of objects, a member of the kind sim_report_list_t.
 #define APP__TABLE(rows_, type)                                            \
     {                                                                      \
         .rows = rows_, .count = SIM_COUNT_OF(rows_), .bytes = sizeof(type) \
     }
-#define APP__FILLED(rows_, type, fill_)                                                     \
-    {                                                                                       \
-        .rows = rows_, .count = SIM_COUNT_OF(rows_), .bytes = sizeof(type), .fill = (fill_) \
+#define APP__FILLED(rows_, type, ...)                                                           \
+    {                                                                                           \
+        .rows = rows_, .count = SIM_COUNT_OF(rows_), .bytes = sizeof(type), .fill = __VA_ARGS__ \
     }
 #define APP__LIST(type, name_, table_, help_) \
     {.name = #name_,                          \

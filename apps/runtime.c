@@ -88,9 +88,7 @@ void app_runtime_destroy(app_runtime_t *runtime)
         if (endpoint == NULL) {
             continue;
         }
-        for (size_t j = 0; j < endpoint->passive_count; j++) {
-            sim_free(endpoint->passives[j]);
-        }
+        sim_free_each(endpoint->passives, endpoint->passive_count);
         SIM_FREE_ALL(endpoint->passives, endpoint->ranges, endpoint);
     }
     app__sockets_destroy(runtime->sockets);

@@ -386,13 +386,8 @@ static const sim_report_row_t report_rows[] = {
     APP__ARRAY(report_t, shares, shares, share_count, share_table, true, "bytes of each accelerator, of the first 256 ones")
 };
 // clang-format on
-static const sim_report_table_t report_table = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(report_t),
-    .fill = fill_report,
-    .fini = fini_report,
-};
+static const sim_report_table_t report_table =
+    APP__FILLED(report_rows, report_t, fill_report, .fini = fini_report);
 
 static void progress(const app_t *app, uint64_t *done, uint64_t *planned)
 {

@@ -112,7 +112,8 @@ void app__nvlink_init(app__nvlink_t *link, sim_node_t *node, net_node_t *packets
     sim_timer_init(&link->timer, pass);
 }
 
-void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing)
+// Puts a message with alone_ps, width and passed at the end of a stream, which belongs to one link.
+static void nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing)
 {
     passing->next = NULL;
     if (stream->first != NULL) {
@@ -194,7 +195,7 @@ void app__coming_pass(app__coming_t *coming, const app__local_t *way, uint64_t b
         .width = way->width,
         .passed = coming_passed,
     };
-    app__nvlink_put(way->link, way->stream, &coming->passing);
+    nvlink_put(way->link, way->stream, &coming->passing);
 }
 
 void app__coming_end(sim_list_t *spare, sim_list_t *list, app__coming_t *coming)

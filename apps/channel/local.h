@@ -51,8 +51,6 @@ typedef struct app__nvlink {
 // if that is not NULL.
 void app__nvlink_init(app__nvlink_t *link, sim_node_t *node, net_node_t *packets,
                       uint32_t accelerator);
-// Puts a message with alone_ps, width and passed at the end of a stream, which belongs to one link.
-void app__nvlink_put(app__nvlink_t *link, app__passers_t *stream, app__passing_t *passing);
 
 // A message whose receiver learns of it later: when it has passed an NVLink, or when its sender
 // knows that it has arrived. It lies in a list of its receiver.

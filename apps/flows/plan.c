@@ -229,10 +229,7 @@ static int compare_starts(const void *left, const void *right)
 {
     const start_key_t *const a = left;
     const start_key_t *const b = right;
-    if (a->start_ps != b->start_ps) {
-        return a->start_ps < b->start_ps ? -1 : 1;
-    }
-    return a->index < b->index ? -1 : a->index > b->index;
+    return 2 * SIM_COMPARE(a->start_ps, b->start_ps) + SIM_COMPARE(a->index, b->index);
 }
 
 static void order_by_start(app__plan_t *plan)

@@ -75,7 +75,7 @@ app__unfinished_t app__plan_unfinished(const app__plan_t *plan)
     return unfinished;
 }
 
-void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
+static void plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
 {
     const bool reliable = plan->shape.service == APP__RC;
     const app__unfinished_t unfinished = app__plan_unfinished(plan);
@@ -117,7 +117,7 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
     sim_free(unfinished.items);
 }
 
-void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned)
+static void plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned)
 {
     *done = 0;
     *planned = plan->count;
@@ -253,12 +253,12 @@ void app__planned_destroy(app_t *app)
 
 void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx)
 {
-    app__plan_flows(plan_of(app), fn, ctx);
+    plan_flows(plan_of(app), fn, ctx);
 }
 
 void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 {
-    app__plan_progress(plan_of(app), done, planned);
+    plan_progress(plan_of(app), done, planned);
 }
 
 double app__planned_under_way(const app_t *app)

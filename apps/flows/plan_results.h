@@ -5,9 +5,6 @@
 
 #include "apps/flows/plan_internal.h"
 
-// Implementations of members of app_ops_t.
-void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx);
-void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned);
 extern const sim_report_table_t app__plan_report; // about an app__plan_t
 
 // Collects the progress of transfers in progress and the times of failures. Writes the

@@ -398,7 +398,8 @@ static bool is_at_gate(const app__herd_client_t *client)
     return client->sent % herd->window == 0 || client->sent == herd->config.requests;
 }
 
-void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes, uint64_t address)
+// Handles an answer of `bytes` bytes at an address of the client's memory (0: nothing was written).
+static void herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes, uint64_t address)
 {
     const app__herd_t *const herd = client->herd;
     app__herd_op_t *const op = &client->ops[at];
@@ -475,14 +476,14 @@ static uint32_t harvest(app__herd_client_t *client, uint32_t most)
                 client->ops[low].state = APP__HERD_OP_FREE;
             } else if (!app__herd_read_on(client, low, &value_address)) {
                 const uint32_t bytes = value_address != 0 ? herd->value_bytes : 0;
-                app__herd_answered(client, low, bytes, value_address);
+                herd_answered(client, low, bytes, value_address);
             }
         } else {
             const uint32_t id = wc[i].imm_data >> 16;
             const uint32_t slot = wc[i].imm_data & 0xffffu;
             SIM_CHECK(id < herd->server_count * herd->worker_count && slot < herd->window);
-            app__herd_answered(client, id * herd->window + slot, wc[i].byte_len,
-                               app__herd_receive_address(client, low));
+            herd_answered(client, id * herd->window + slot, wc[i].byte_len,
+                          app__herd_receive_address(client, low));
             client->free_receives[client->receives_used++] = low;
         }
     }
@@ -495,7 +496,7 @@ static uint32_t harvest(app__herd_client_t *client, uint32_t most)
         const app__herd_op_t *const op = &client->ops[at];
         const uint32_t bytes = app__herd_answer_bytes(
             herd, op->put, value, app__herd_value_bytes(herd, app_herd_key(op->key)));
-        app__herd_answered(client, at, bytes, address + 1);
+        herd_answered(client, at, bytes, address + 1);
         client->arrived[i] = APP__HERD_NONE;
     }
     uint32_t kept = 0;

@@ -126,8 +126,6 @@ void app__herd_timeout(sim_node_t *node, sim_timer_t *timer);
 void app__herd_arrival(sim_node_t *node, sim_timer_t *timer);
 void app__herd_client_stopped(app__thread_t *thread);
 void app__herd_first_receives(app__herd_client_t *client);
-// Handles an answer of `bytes` bytes at an address of the client's memory (0: nothing was written).
-void app__herd_answered(app__herd_client_t *client, uint32_t op, uint32_t bytes, uint64_t address);
 // Posts the next READ of an operation. Returns false if the chain is over: *value_address is where
 // the value lies, or 0 if the key is not in the store.
 bool app__herd_read_on(app__herd_client_t *client, uint32_t op, uint64_t *value_address);

@@ -19,10 +19,8 @@ uint32_t app__herd_answer_buffers(const app__herd_t *herd);
 uint64_t app__herd_received_address(const app__herd_t *herd, uint32_t worker, uint32_t buffer);
 uint64_t app__herd_table_address(const app__herd_t *herd);
 uint64_t app__herd_store_bytes(const app__herd_t *herd); // per worker, in that region; 0: none
-uint64_t app__herd_server_bytes(const app__herd_t *herd);
 // A client's part has requests, received answers, answers written by WRITE, and data that READs
 // brought.
-uint64_t app__herd_client_bytes(const app__herd_t *herd);
 static inline uint64_t app__herd_request_address(const app__herd_client_t *client, uint32_t op)
 {
     return client->memory_address + (uint64_t)op * client->herd->slot_bytes;

@@ -424,8 +424,7 @@ static const sim_report_row_t report_rows[] = {
     APP__LIST(herd_report_t, series, interval_table, "results per interval of traffic.herd.series")
 };
 
-const sim_report_table_t app__herd_report = {
-    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(herd_report_t), .fill = fill, .fini = fini};
+const sim_report_table_t app__herd_report = APP__FILLED(report_rows, herd_report_t, fill, .fini = fini);
 // clang-format on
 
 void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned)
@@ -485,10 +484,7 @@ static int by_start(const void *left, const void *right)
 {
     const app_flow_result_t *const a = left;
     const app_flow_result_t *const b = right;
-    if (a->start_ps != b->start_ps) {
-        return a->start_ps < b->start_ps ? -1 : 1;
-    }
-    return a->flow_id < b->flow_id ? -1 : a->flow_id > b->flow_id;
+    return 2 * SIM_COMPARE(a->start_ps, b->start_ps) + SIM_COMPARE(a->flow_id, b->flow_id);
 }
 
 static const char *label(const app__herd_record_t *record)

@@ -60,14 +60,14 @@ uint64_t app__herd_store_bytes(const app__herd_t *herd)
     return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
-uint64_t app__herd_server_bytes(const app__herd_t *herd)
+static uint64_t server_bytes(const app__herd_t *herd)
 {
     return app__herd_table_address(herd) - herd->memory_address +
            (herd->table_image == NULL ? herd->worker_count * app__herd_store_bytes(herd)
                                       : app_herd_table_bytes(herd->table_image));
 }
 
-uint64_t app__herd_client_bytes(const app__herd_t *herd)
+static uint64_t client_bytes(const app__herd_t *herd)
 {
     return lines((uint64_t)herd->ops_per_client *
                      (herd->slot_bytes + herd->answer_slot_bytes + herd->read_bytes) +
@@ -227,7 +227,7 @@ static void make_client(app__herd_t *herd, const app_context_t *context, uint32_
     app__thread_init(&client->thread, machine, &config->span, index, app__herd_ask, client);
     client->thread.stopped_fn = app__herd_client_stopped;
     client->memory = memory_of(machine);
-    client->memory_address = herd->memory_address + index / machines * app__herd_client_bytes(herd);
+    client->memory_address = herd->memory_address + index / machines * client_bytes(herd);
     client->cq = app__thread_cq(&client->thread);
     const bool apart = app__herd_is_strict(config) && !(herd->reads && is_reliable(herd));
     client->sends_cq = apart ? app__thread_cq(&client->thread) : client->cq;
@@ -343,8 +343,7 @@ static void make_machines(app__herd_t *herd, const app_context_t *context,
     for (uint32_t m = 0; m < herd->machine_count; m++) {
         const bool serves = m < herd->server_count;
         app__machine_init(&herd->machines[m], context, interfaces[m],
-                          serves ? app__herd_server_bytes(herd)
-                                 : per_machine * app__herd_client_bytes(herd),
+                          serves ? server_bytes(herd) : per_machine * client_bytes(herd),
                           serves ? 2 * (uint64_t)herd->client_count + worker_qps
                                  : per_machine * (2 * (uint64_t)herd->server_count + 1));
     }

@@ -406,13 +406,8 @@ static const sim_report_row_t rows[] = {
      .offset = offsetof(bulk_report_t, transport), .table = &transport_table, .shown = true},
 };
 // clang-format on
-static const sim_report_table_t report_table = {
-    .rows = rows,
-    .count = SIM_COUNT_OF(rows),
-    .bytes = sizeof(bulk_report_t),
-    .fill = fill_report,
-    .fini = free_report,
-};
+static const sim_report_table_t report_table =
+    APP__FILLED(rows, bulk_report_t, fill_report, .fini = free_report);
 
 // -- life
 

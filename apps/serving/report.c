@@ -393,8 +393,8 @@ static const sim_report_row_t stage_rows[] = {
     STAGE("decode_queue_ms", APP__SERVING_DECODE_QUEUE, "wait at the decode node until a step takes the request"),
     STAGE("decode_ms", APP__SERVING_DECODE, "from that step, or from the computed prompt if one node does both, to the last token"),
 };
-static const sim_report_table_t stage_table = {
-    .rows = stage_rows, .count = SIM_COUNT_OF(stage_rows), .bytes = sizeof(app__serving_stages_t)};
+static const sim_report_table_t stage_table =
+    APP__TABLE(stage_rows, app__serving_stages_t);
 
 #define NODE(...) APP__ROW(app__serving_node_row_t, __VA_ARGS__)
 static const sim_report_row_t node_rows[] = {APP__SERVING_NODE_ROWS(NODE)};
@@ -440,10 +440,5 @@ static const sim_report_row_t report_rows[] = {
 };
 // clang-format on
 
-const sim_report_table_t app__serving_report = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(app__serving_report_t),
-    .fill = serving_fill,
-    .fini = serving_fini,
-};
+const sim_report_table_t app__serving_report =
+    APP__FILLED(report_rows, app__serving_report_t, serving_fill, .fini = serving_fini);

@@ -389,7 +389,8 @@ static void on_ended(app__serving_router_t *router, uint32_t attempt, bool faile
     serve_arrivals(router);
 }
 
-void app__serving_router_unreachable(app__serving_router_t *router, uint32_t number)
+// Places a request again, or lets it fail, since a message about it did not get through.
+static void unreachable(app__serving_router_t *router, uint32_t number)
 {
     const app__serving_attempt_t *const attempt = &router->serving->attempts[number];
     const uint32_t nodes[2] = {attempt->prefill, attempt->decode};
@@ -425,7 +426,7 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     } else {
         SIM_CHECK(kind == APP__SERVING_ENDED);
         if (app__mc_get64(incoming->body + 24) != 0) {
-            app__serving_router_unreachable(router, number);
+            unreachable(router, number);
             return;
         }
         on_ended(router, number, app__mc_get64(incoming->body + 16) != 0);

@@ -44,8 +44,6 @@ void app__serving_router_fini(app__serving_router_t *router);
 void app__serving_router_lose(app__serving_router_t *router, uint32_t node);
 // Gives requests to a node again that is back.
 void app__serving_router_restore(app__serving_router_t *router, uint32_t node);
-// Places a request again, or lets it fail, since a message about it did not get through.
-void app__serving_router_unreachable(app__serving_router_t *router, uint32_t number);
 
 // -- admission.c
 

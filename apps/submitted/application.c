@@ -493,9 +493,7 @@ static void submitted_destroy(app_t *app)
     app__submitted_channels_free(submitted);
     app__submitted_programs_free(submitted);
     app__submitted_followers_free(submitted);
-    for (size_t i = 0; i < submitted->block_count; i++) {
-        sim_free(submitted->blocks[i]);
-    }
+    sim_free_each(submitted->blocks, submitted->block_count);
     for (size_t i = 0; i < submitted->interface_count; i++) {
         sim_free(submitted->interfaces[i].slots[0].channels);
         sim_free(submitted->interfaces[i].slots[1].channels);
@@ -606,12 +604,7 @@ static void fill_report(const void *object, void *result)
 
 #define ROW(...) APP__ROW(report_t, __VA_ARGS__)
 static const sim_report_row_t report_rows[] = {ROWS(ROW)};
-static const sim_report_table_t submitted_report = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(report_t),
-    .fill = fill_report,
-};
+static const sim_report_table_t submitted_report = APP__FILLED(report_rows, report_t, fill_report);
 
 const app_ops_t app_submitted = {
     .name = "session",

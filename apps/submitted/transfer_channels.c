@@ -402,7 +402,7 @@ static void message_received(void *owner, app__endpoint_t *endpoint, app__passiv
     post_receives(passive, 1);
 }
 
-const app__range_ops_t app__submitted_range_ops = {
+static const app__range_ops_t range_ops = {
     .passive_from_ps = passive_from_ps,
     .accept = accept_channel,
     .finished = channel_finished,
@@ -415,8 +415,8 @@ void app__submitted_join(app_submitted_t *submitted, uint32_t interface)
 {
     app__submitted_interface_t *const here = &submitted->interfaces[interface];
     here->endpoint = app__endpoint_of(submitted->runtime, interface);
-    here->position = app__reserve_qps_at(here->endpoint, &app__submitted_range_ops, submitted,
-                                         FIRST_POSITION, 2 * (uint64_t)SLOTS);
+    here->position = app__reserve_qps_at(here->endpoint, &range_ops, submitted, FIRST_POSITION,
+                                         2 * (uint64_t)SLOTS);
     app__register_buffers(here->endpoint);
 }
 

@@ -33,8 +33,6 @@ typedef struct app__submitted_slots {
     uint32_t turns;                      // number of transfers that were released so far
 } app__submitted_slots_t;
 
-extern const app__range_ops_t app__submitted_range_ops;
-
 // Lets transfers use an interface. Call it at planning.
 void app__submitted_join(app_submitted_t *submitted, uint32_t interface);
 // Begins a transfer in an event of its requester's host.

@@ -161,7 +161,8 @@ static void put_on_cpu(app__rank_t *rank, uint8_t number, uint32_t source, uint3
 
 // -- messages
 
-void app__rank_received(app__rank_t *rank, uint32_t op, uint8_t cpu)
+// Notes that a receive has its message; a processor then handles it.
+static void received(app__rank_t *rank, uint32_t op, uint8_t cpu)
 {
     SIM_CHECK(!rank->states[op].arrived);
     rank->states[op].arrived = true;
@@ -199,7 +200,7 @@ void app__rank_arrived(app__rank_t *rank, uint32_t source, uint32_t op)
         const uint32_t receive =
             granted ? take_granted(rank, source, op) : app__match_arrive(rank, source, op);
         if (receive != APP__NO_OP) {
-            app__rank_received(rank, receive, spcl ? send->cpu : rank->ops->ops[receive].cpu);
+            received(rank, receive, spcl ? send->cpu : rank->ops->ops[receive].cpu);
         }
     }
     app__rank_pump(rank);
@@ -244,7 +245,7 @@ static void start_receive(app__rank_t *rank, uint32_t op)
         rank->states[op].arrived = true;
         app__rank_finish(rank, op); // the message has cost its processor when it arrived
     } else {
-        app__rank_received(rank, op, rank->ops->ops[op].cpu);
+        received(rank, op, rank->ops->ops[op].cpu);
     }
 }
 

@@ -86,8 +86,6 @@ struct app__rank {
 void app__rank_begin(app__rank_t *rank, sim_time_t start_ps); // arms its first event
 // Starts everything that is ready; called at the end of whatever made operations ready.
 void app__rank_pump(app__rank_t *rank);
-// Notes that a receive has its message; a processor then handles it.
-void app__rank_received(app__rank_t *rank, uint32_t op, uint8_t cpu);
 // Takes a message that has arrived: operation `op` of rank `source`.
 void app__rank_arrived(app__rank_t *rank, uint32_t source, uint32_t op);
 // Takes a ready-to-send; answers it when its receive is there.

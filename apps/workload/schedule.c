@@ -29,12 +29,8 @@ void app__schedule_destroy(app__schedule_t *schedule)
     for (size_t i = 0; i < schedule->group_count; i++) {
         sim_free(schedule->groups[i].ranks);
     }
-    for (size_t i = 0; i < schedule->kept_count; i++) {
-        sim_free(schedule->kept[i]);
-    }
-    for (size_t i = 0; i < schedule->note_count; i++) {
-        sim_free(schedule->notes[i]);
-    }
+    sim_free_each(schedule->kept, schedule->kept_count);
+    sim_free_each(schedule->notes, schedule->note_count);
     SIM_FREE_ALL(schedule->groups, schedule->calls, schedule->kept, schedule->notes);
     for (size_t i = 0; i < schedule->fact_count; i++) {
         sim_free(schedule->facts[i].text);

@@ -96,10 +96,7 @@ static int compare_triggers(const void *a, const void *b)
 {
     const app_flow_trigger_t *const x = a;
     const app_flow_trigger_t *const y = b;
-    if (x->id != y->id) {
-        return x->id < y->id ? -1 : 1;
-    }
-    return (x->line > y->line) - (x->line < y->line);
+    return 2 * SIM_COMPARE(x->id, y->id) + SIM_COMPARE(x->line, y->line);
 }
 
 static sim_err_t sort_triggers(const app__flow_reader_t *reader)

@@ -297,9 +297,7 @@ void app_mica_destroy(app_mica_t *mica)
     }
     free_changes(&mica->buckets);
     free_changes(&mica->entries);
-    for (uint64_t i = 0; i < mica->chunk_count; i++) {
-        sim_free(mica->chunks[i]);
-    }
+    sim_free_each(mica->chunks, mica->chunk_count);
     sim_free(mica->chunks);
     sim_free(mica);
 }

@@ -191,8 +191,6 @@ void app__mc_transfers_fini(app_mooncake_t *engine)
         app__mc_task_free(SIM_CONTAINER_OF(engine->tasks.last, app__mc_task_t, made));
     }
     sim_free(engine->batches);
-    for (size_t i = 0; i < engine->slab_count; i++) {
-        sim_free(engine->slabs[i]);
-    }
+    sim_free_each(engine->slabs, engine->slab_count);
     sim_free(engine->slabs);
 }

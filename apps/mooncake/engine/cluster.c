@@ -7,7 +7,6 @@
 #include "apps/mooncake/engine/files/nvme_cm.h"
 #include "apps/mooncake/engine/files/nvmeof.h"
 #include "apps/mooncake/engine/peers/endpoint.h"
-#include "apps/mooncake/engine/route.h"
 #include "apps/mooncake/engine/verify.h"
 
 #define STRIDE_MAX_BYTES UINT64_C(16384)
@@ -129,17 +128,6 @@ static void begin_fired(sim_node_t *node, sim_timer_t *timer)
     app__mc_put_record(engine, NULL, NULL);
 }
 
-// Connections and segments report to the transfers above them through this table.
-static const app__mc_transfer_ops_t transfer_ops = {
-    .route = app__mc_route,
-    .retry = app__mc_retry,
-    .fetched = app__mc_stale_again,
-    .posted = app__mc_slice_posted,
-    .done = app__mc_slice_done,
-    .lost = app__mc_slice_lost,
-    .submit_file = app__mc_file_submit,
-};
-
 static uint64_t stride_of(const app_mooncake_config_t *config)
 {
     uint64_t stride = config->verify_stride_bytes;
@@ -194,7 +182,6 @@ sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster, net_node_t *host,
                         local_server_name);
     }
     app_mooncake_t *const made = sim_alloc(sizeof(*made));
-    made->ops = &transfer_ops;
     made->station = station;
     made->name = sim_strdup(local_server_name);
     made->config = *config;

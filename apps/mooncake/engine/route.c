@@ -149,7 +149,7 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice)
         app__mooncake_buffer_of(segment->desc, slice->target, slice->length);
     const bool again = slice->retry < engine->config.retry_count;
     if (task->ended || buffer == NULL || (target == NULL && !again) || engine->closed) {
-        engine->ops->lost(engine, slice);
+        app__mc_slice_lost(engine, slice);
         return;
     }
     if (target == NULL) { // it may be registered again
@@ -193,7 +193,7 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice)
 void app__mc_retry(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale)
 {
     if (slice->task->ended || slice->retry >= engine->config.retry_count || engine->closed) {
-        engine->ops->lost(engine, slice);
+        app__mc_slice_lost(engine, slice);
         return;
     }
     slice->retry++;
@@ -214,7 +214,7 @@ void app__mc_stale_again(app__mc_segment_t *segment, bool fetched)
         if (fetched) {
             app__mc_route(segment->engine, slice);
         } else {
-            segment->engine->ops->lost(segment->engine, slice);
+            app__mc_slice_lost(segment->engine, slice);
         }
         slice = next;
     }

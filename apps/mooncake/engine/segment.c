@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/mooncake/engine/control/metadata.h"
+#include "apps/mooncake/engine/route.h"
 #include "apps/mooncake/engine/transfer_engine.h"
 #include "apps/mooncake_memory.h"
 
@@ -254,7 +255,7 @@ static void get_answered(int32_t status, const char *body, size_t size, void *ct
     segment->fetching = false;
     app__mc_waiter_t *const waiters = segment->waiters;
     segment->waiters = NULL;
-    segment->engine->ops->fetched(segment, result == SIM_OK);
+    app__mc_stale_again(segment, result == SIM_OK);
     app__mc_tell_waiters(waiters, result, segment->id);
 }
 

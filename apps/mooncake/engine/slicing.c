@@ -91,9 +91,7 @@ static char **copy_names(char *const *names, size_t count)
 
 static void free_names(char **names, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        sim_free(names[i]);
-    }
+    sim_free_each(names, count);
     sim_free(names);
 }
 
@@ -125,7 +123,7 @@ void app__mooncake_matrix_copy(app_mooncake_matrix_t *to, const app_mooncake_mat
     }
 }
 
-void app__mooncake_buffer_fini(app_mooncake_buffer_t *buffer)
+static void buffer_fini(app_mooncake_buffer_t *buffer)
 {
     SIM_FREE_ALL(buffer->name, buffer->rkeys, buffer->lkeys);
 }
@@ -140,7 +138,7 @@ void app_mooncake_segment_desc_destroy(app_mooncake_segment_desc_t *desc)
         sim_free(desc->devices[i].gid);
     }
     for (size_t i = 0; i < desc->buffer_count; i++) {
-        app__mooncake_buffer_fini(&desc->buffers[i]);
+        buffer_fini(&desc->buffers[i]);
     }
     app_mooncake_matrix_fini(&desc->matrix);
     SIM_FREE_ALL(desc->name, desc->server, desc->devices, desc->buffers, desc);

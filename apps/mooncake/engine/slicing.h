@@ -26,7 +26,6 @@ bool app__mooncake_nic_index(const char *name, uint32_t *index);
 const app_mooncake_priority_t *app__mooncake_priority(const app_mooncake_matrix_t *matrix,
                                                       const char *location);
 void app__mooncake_matrix_copy(app_mooncake_matrix_t *to, const app_mooncake_matrix_t *from);
-void app__mooncake_buffer_fini(app_mooncake_buffer_t *buffer);
 // Returns the buffer that holds the whole range, or NULL.
 const app_mooncake_buffer_t *app__mooncake_buffer_of(const app_mooncake_segment_desc_t *desc,
                                                      uint64_t address, uint64_t length);

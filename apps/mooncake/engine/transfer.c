@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/transfer.c - requests: cut into slices, sent, retried, ended
 // (docs/models/mooncake.md).
+#include "apps/mooncake/engine/files/nvmeof.h"
 #include "apps/mooncake/engine/route.h"
 #include "apps/mooncake/engine/transfer_engine.h"
 #include "apps/mooncake/engine/verify.h"
@@ -240,7 +241,7 @@ void app__mc_task_begin(app__mc_task_t *task)
     } else if (segment->id == APP_MOONCAKE_LOCAL_SEGMENT) {
         copy_locally(task);
     } else if (segment->desc->server != NULL) {
-        engine->ops->submit_file(engine, task);
+        app__mc_file_submit(engine, task);
     } else if (app__mooncake_buffer_of(segment->desc, request->target_offset, request->length) ==
                NULL) {
         // The buffer may have been registered since the description was fetched.

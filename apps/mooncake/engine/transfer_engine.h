@@ -19,23 +19,7 @@ struct app__mc_remote_link {
     app__mc_remote_link_t *next;
 };
 
-// The calls by which connections and segments report to the transfers above them. An engine gets
-// the table when it is created.
-typedef struct app__mc_transfer_ops {
-    // Chooses the NICs of a slice and queues it.
-    void (*route)(app_mooncake_t *engine, app__mc_slice_t *slice);
-    // Retries a slice, or gives it up. stale: its key was refused, a new description is needed.
-    void (*retry)(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale);
-    // Routes the slices that waited for a segment's new description, or gives them up.
-    void (*fetched)(app__mc_segment_t *segment, bool good);
-    void (*posted)(app__mc_slice_t *slice); // the slice is on a queue pair now
-    void (*done)(app_mooncake_t *engine, app__mc_slice_t *slice);
-    void (*lost)(app_mooncake_t *engine, app__mc_slice_t *slice);
-    void (*submit_file)(app_mooncake_t *engine, app__mc_task_t *task); // target: an NVMe-oF file
-} app__mc_transfer_ops_t;
-
 struct app_mooncake {
-    const app__mc_transfer_ops_t *ops;
     app_mooncake_metadata_client_t client; // put NULL: that of the metadata node
     app__mc_station_t *station;
     app_mooncake_t *next_on_station;

@@ -27,14 +27,14 @@ uint64_t app__mc_seed_of(const char *name)
     return hash;
 }
 
-uint64_t app__mc_word(uint64_t seed, uint64_t address)
+static uint64_t word_of(uint64_t seed, uint64_t address)
 {
     return sim_mix64(seed ^ sim_mix64(address + 1)) | 1;
 }
 
 static uint64_t word_at(uint64_t address, const void *ctx)
 {
-    return app__mc_word(((const app_mooncake_t *)ctx)->seed, address);
+    return word_of(((const app_mooncake_t *)ctx)->seed, address);
 }
 
 void app__mc_fill(app_mooncake_t *engine, uint64_t address, uint64_t length)
@@ -45,8 +45,10 @@ void app__mc_fill(app_mooncake_t *engine, uint64_t address, uint64_t length)
                         engine);
 }
 
-bool app__mc_check(app_mooncake_t *engine, uint64_t seed, uint64_t from, uint64_t to,
-                   uint64_t length, uint64_t stride_bytes)
+// Returns whether [to, to + length) holds the data of [from, ...) of the segment with that seed,
+// and then forgets it.
+static bool check(app_mooncake_t *engine, uint64_t seed, uint64_t from, uint64_t to,
+                  uint64_t length, uint64_t stride_bytes)
 {
     nic_memory_t *const memory = engine->station->memory;
     uint64_t at = (from + stride_bytes - 1) & ~(stride_bytes - 1);
@@ -69,7 +71,7 @@ bool app__mc_check(app_mooncake_t *engine, uint64_t seed, uint64_t from, uint64_
         const uint64_t read = SIM_MIN(words * stride_bytes + 8, count - skipped);
         nic_memory_read(memory, to + (first - from) + skipped, bytes + skipped, read);
         for (; at - first < CHECKED_BYTES && at - first + 8 <= count; at += stride_bytes) {
-            right = right && app__mc_get64(bytes + (at - first)) == app__mc_word(seed, at);
+            right = right && app__mc_get64(bytes + (at - first)) == word_of(seed, at);
             seen++;
         }
     }
@@ -126,7 +128,8 @@ static uint64_t target_of(const app__mc_task_t *task)
     return task->request.target_offset + (file ? app__mc_file_address(desc->nsid) : 0);
 }
 
-void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch)
+// Sends the collected audit message.
+static void audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch)
 {
     if (batch->audit_size == 0) {
         return;
@@ -158,8 +161,8 @@ void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *inco
     for (size_t i = 0; engine != NULL && i + ENTRY_BYTES <= incoming->size; i += ENTRY_BYTES) {
         const char *const entry = incoming->body + i;
         const uint64_t length = app__mc_get64(entry + 24);
-        if (app__mc_check(engine, app__mc_get64(entry), app__mc_get64(entry + 8),
-                          app__mc_get64(entry + 16), length, app__mc_get64(entry + 32))) {
+        if (check(engine, app__mc_get64(entry), app__mc_get64(entry + 8), app__mc_get64(entry + 16),
+                  length, app__mc_get64(entry + 32))) {
             good += length;
         }
     }
@@ -173,7 +176,7 @@ static void collect(app_mooncake_t *engine, app__mc_task_t *task)
     app__mc_batch_t *const batch = task->batch;
     if (batch->audit_segment != task->segment ||
         batch->audit_size + ENTRY_BYTES > AUDIT_MAX_BYTES) {
-        app__mc_audit_flush(engine, batch);
+        audit_flush(engine, batch);
     }
     batch->audit_segment = task->segment;
     while (batch->audit_size + ENTRY_BYTES > batch->audit_capacity) {
@@ -202,10 +205,10 @@ void app__mc_verify(app__mc_task_t *task)
         collect(engine, task);
         return;
     }
-    const bool right = app__mc_check(
-        engine, reads ? app__mc_seed_of(owner_of(task->segment)) : engine->seed,
-        reads ? target_of(task) : request->source, reads ? request->source : target_of(task),
-        request->length, engine->stride_bytes);
+    const bool right =
+        check(engine, reads ? app__mc_seed_of(owner_of(task->segment)) : engine->seed,
+              reads ? target_of(task) : request->source, reads ? request->source : target_of(task),
+              request->length, engine->stride_bytes);
     count(engine, task->batch, right ? request->length : 0, right ? 0 : request->length);
 }
 
@@ -214,7 +217,7 @@ void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch)
     if (batch->open > 0) {
         return;
     }
-    app__mc_audit_flush(engine, batch);
+    audit_flush(engine, batch);
     if (batch->ended_fn != NULL) {
         const app_mooncake_batch_id_t id = batch->id;
         const app_mooncake_batch_fn fn = batch->ended_fn;

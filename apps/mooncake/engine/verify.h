@@ -7,16 +7,9 @@
 #include "apps/mooncake/engine/task.h"
 
 uint64_t app__mc_seed_of(const char *name);
-uint64_t app__mc_word(uint64_t seed, uint64_t address);
 void app__mc_fill(app_mooncake_t *engine, uint64_t address, uint64_t length);
-// Returns whether [to, to + length) holds the data of [from, ...) of the segment with that seed,
-// and then forgets it.
-bool app__mc_check(app_mooncake_t *engine, uint64_t seed, uint64_t from, uint64_t to,
-                   uint64_t length, uint64_t stride_bytes);
 // Verifies the data of a completed task, or asks the peer to verify it.
 void app__mc_verify(app__mc_task_t *task);
-// Sends the collected audit message.
-void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch);
 void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);
 void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch);
 

@@ -80,13 +80,9 @@ void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster
     app_mooncake_changes(cluster, take_record, report);
 }
 
-typedef struct import {
-    app_mooncake_cluster_t *cluster;
-} import_t;
-
 static void import_record(const char *key, const char *value, size_t size, void *ctx)
 {
-    app_mooncake_import_record(((const import_t *)ctx)->cluster, key, value, size);
+    app_mooncake_import_record(ctx, key, value, size);
 }
 
 sim_err_t app__mc_import(const app_context_t *context, const char *file,
@@ -106,8 +102,7 @@ sim_err_t app__mc_import(const app_context_t *context, const char *file,
         const sim_message_t why = *message;
         return sim_fail_about(message, error, "metadata.records", ": %s", why.text);
     }
-    import_t import = {cluster};
-    error = context->mooncake_codec->read_records(text, size, import_record, &import, message);
+    error = context->mooncake_codec->read_records(text, size, import_record, cluster, message);
     sim_free(text);
     if (error != SIM_OK) {
         const sim_message_t why = *message;

@@ -59,7 +59,8 @@ double app__exp(double x)
 
 // -- numbers
 
-double app__draw_uniform(sim_random_t *random)
+// Draws a number in (0, 1).
+static double draw_uniform(sim_random_t *random)
 {
     return ((double)(sim_random_u64(random) >> 12) + 0.5) / 4503599627370496.0; // 2^52
 }
@@ -69,8 +70,8 @@ double app__draw_normal(sim_random_t *random)
     double x = 0.0;
     double square = 0.0;
     do {
-        x = 2.0 * app__draw_uniform(random) - 1.0;
-        const double y = 2.0 * app__draw_uniform(random) - 1.0;
+        x = 2.0 * draw_uniform(random) - 1.0;
+        const double y = 2.0 * draw_uniform(random) - 1.0;
         square = x * x + y * y;
     } while (square >= 1.0 || square <= 0.0);
     return x * sqrt(-2.0 * app__ln(square) / square);
@@ -89,13 +90,13 @@ double app__draw_gamma(sim_random_t *random, double shape)
         v = 1.0 + c * x;
         if (v > 0.0) {
             v = v * v * v;
-            const double u = app__draw_uniform(random);
+            const double u = draw_uniform(random);
             taken = app__ln(u) < 0.5 * x * x + d - d * v + d * app__ln(v);
         }
     }
     double number = d * v;
     if (shape < 1.0) {
-        number *= app__exp(app__ln(app__draw_uniform(random)) / shape);
+        number *= app__exp(app__ln(draw_uniform(random)) / shape);
     }
     return number / shape;
 }
@@ -241,7 +242,7 @@ uint64_t app__length_draw(const app__length_t *length, sim_random_t *random, uin
         tokens = length->low + sim_random_below(random, length->high - length->low + 1);
         break;
     case APP__LENGTH_EXPONENTIAL:
-        return whole_tokens(-app__ln(app__draw_uniform(random)) * length->mean, max);
+        return whole_tokens(-app__ln(draw_uniform(random)) * length->mean, max);
     case APP__LENGTH_LOGNORMAL:
         return whole_tokens(app__exp(length->mu + length->sigma * app__draw_normal(random)), max);
     case APP__LENGTH_CDF:

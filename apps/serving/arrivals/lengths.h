@@ -14,9 +14,8 @@
 double app__ln(double x);
 double app__exp(double x);
 
-// Draw a number in (0, 1); from a normal distribution with mean 0 and deviation 1; from a gamma
+// Draw a number from a normal distribution with mean 0 and deviation 1, and from a gamma
 // distribution with a shape above 0 and mean 1.
-double app__draw_uniform(sim_random_t *random);
 double app__draw_normal(sim_random_t *random);
 double app__draw_gamma(sim_random_t *random, double shape);
 

@@ -430,10 +430,7 @@ static int by_time(const void *a_void, const void *b_void)
 {
     const row_t *const a = a_void;
     const row_t *const b = b_void;
-    if (a->ps != b->ps) {
-        return a->ps < b->ps ? -1 : 1;
-    }
-    return a->line < b->line ? -1 : a->line > b->line;
+    return 2 * SIM_COMPARE(a->ps, b->ps) + SIM_COMPARE(a->line, b->line);
 }
 
 // Turns the first `most` rows, in order of time, into prompts.

@@ -20,10 +20,7 @@ static int compare_sites(const void *a, const void *b)
 {
     const site_t *const one = a;
     const site_t *const two = b;
-    if (one->key != two->key) {
-        return one->key < two->key ? -1 : 1;
-    }
-    return one->rank < two->rank ? -1 : one->rank > two->rank;
+    return 2 * SIM_COMPARE(one->key, two->key) + SIM_COMPARE(one->rank, two->rank);
 }
 
 // Numbers what ranks share, by their first rank; also gives the place of each rank among them.

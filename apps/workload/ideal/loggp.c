@@ -179,13 +179,8 @@ static int compare_freed(const void *a, const void *b)
 {
     const freed_t *const one = a;
     const freed_t *const two = b;
-    if (one->rank != two->rank) {
-        return one->rank < two->rank ? -1 : 1;
-    }
-    if (one->type != two->type) {
-        return one->type < two->type ? -1 : 1;
-    }
-    return one->order < two->order ? -1 : one->order > two->order;
+    return 4 * SIM_COMPARE(one->rank, two->rank) + 2 * SIM_COMPARE(one->type, two->type) +
+           SIM_COMPARE(one->order, two->order);
 }
 
 // Puts the operations that have become free among the events: rank by rank, sends first.

@@ -25,13 +25,8 @@ static int compare_moments(const void *a, const void *b)
 {
     const app__moment_t *const one = a;
     const app__moment_t *const two = b;
-    if (one->time_ps != two->time_ps) {
-        return one->time_ps < two->time_ps ? -1 : 1;
-    }
-    if (one->change != two->change) {
-        return one->change < two->change ? -1 : 1;
-    }
-    return one->op < two->op ? -1 : one->op > two->op;
+    return 4 * SIM_COMPARE(one->time_ps, two->time_ps) + 2 * SIM_COMPARE(one->change, two->change) +
+           SIM_COMPARE(one->op, two->op);
 }
 
 static void change(app__rank_t *rank, const app__moment_t *moment, sim_time_t now_ps)

@@ -339,10 +339,5 @@ static const sim_report_row_t report_rows[] = {
      .offset = offsetof(kv_report_t, patterns), .of = SIM_REPORT_OBJECT, .table = &pattern_table, .shown = true},
 };
 // clang-format on
-const sim_report_table_t app__pattern_report = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(kv_report_t),
-    .fill = fill_report,
-    .fini = fini_report,
-};
+const sim_report_table_t app__pattern_report =
+    APP__FILLED(report_rows, kv_report_t, fill_report, .fini = fini_report);

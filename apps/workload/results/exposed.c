@@ -157,10 +157,7 @@ static int compare_spans(const void *a, const void *b)
 {
     const span_t *const one = a;
     const span_t *const two = b;
-    if (one->start_ps != two->start_ps) {
-        return one->start_ps < two->start_ps ? -1 : 1;
-    }
-    return one->op < two->op ? -1 : one->op > two->op;
+    return 2 * SIM_COMPARE(one->start_ps, two->start_ps) + SIM_COMPARE(one->op, two->op);
 }
 
 // Lists the computations of a rank that have ended, in the order of their starts. *last is the

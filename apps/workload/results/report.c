@@ -36,10 +36,7 @@ static int compare_sent(const void *a, const void *b)
     const sent_t *const two = b;
     const sim_time_t starts[2] = {one->rank->states[one->op].start_ps,
                                   two->rank->states[two->op].start_ps};
-    if (starts[0] != starts[1]) {
-        return starts[0] < starts[1] ? -1 : 1;
-    }
-    return one->flow < two->flow ? -1 : one->flow > two->flow;
+    return 2 * SIM_COMPARE(starts[0], starts[1]) + SIM_COMPARE(one->flow, two->flow);
 }
 
 static app_flow_result_t flow_of(const sent_t *sent)
@@ -535,10 +532,5 @@ static const sim_report_row_t report_rows[] = {
      .offset = offsetof(report_t, collectives), .of = SIM_REPORT_OBJECT, .table = &app__coll_times_report, .optional = true},
 };
 // clang-format on
-const sim_report_table_t app__workload_report = {
-    .rows = report_rows,
-    .count = SIM_COUNT_OF(report_rows),
-    .bytes = sizeof(report_t),
-    .fill = fill_report,
-    .fini = fini_report,
-};
+const sim_report_table_t app__workload_report =
+    APP__FILLED(report_rows, report_t, fill_report, .fini = fini_report);

@@ -34,10 +34,7 @@ static int by_peers(const void *a, const void *b)
 {
     const computed_t *const x = a;
     const computed_t *const y = b;
-    if (x->operations != y->operations) {
-        return x->operations < y->operations ? -1 : 1;
-    }
-    return (x->calc_ps > y->calc_ps) - (x->calc_ps < y->calc_ps);
+    return 2 * SIM_COMPARE(x->operations, y->operations) + SIM_COMPARE(x->calc_ps, y->calc_ps);
 }
 
 static int by_time(const void *a, const void *b)

@@ -26,12 +26,13 @@ static uint64_t layer_parameters(const app__iteration_t *plan, uint64_t layer)
     return count;
 }
 
-uint64_t app__layer_dense_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each)
+// Return the bytes of a layer's gradients or parameters on one rank; of `each` bytes a parameter.
+static uint64_t layer_dense_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each)
 {
     return layer_parameters(maker->plan, layer) * each / maker->plan->tp;
 }
 
-uint64_t app__layer_expert_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each)
+static uint64_t layer_expert_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each)
 {
     const app__iteration_t *const plan = maker->plan;
     const app__model_t *const model = &plan->model;
@@ -73,8 +74,8 @@ void app__maker_fetch(app__maker_t *maker, uint64_t layer)
     const uint32_t last = maker->last;
     maker->last = plan->overlap == APP__OVERLAP_NONE ? last : maker->fetch_after;
     const app__bucket_t bytes = {
-        app__layer_dense_bytes(maker, layer, plan->parameter_bytes),
-        app__layer_expert_bytes(maker, layer, plan->parameter_bytes),
+        layer_dense_bytes(maker, layer, plan->parameter_bytes),
+        layer_expert_bytes(maker, layer, plan->parameter_bytes),
     };
     const uint32_t op = start_both(maker, APP__COLL_ALL_GATHER, bytes, "parameters");
     maker->last = last;
@@ -106,8 +107,8 @@ void app__maker_flush(app__maker_t *maker)
 void app__maker_gradients(app__maker_t *maker, uint64_t layer)
 {
     const app__iteration_t *const plan = maker->plan;
-    maker->bucket.dense_bytes += app__layer_dense_bytes(maker, layer, plan->gradient_bytes);
-    maker->bucket.expert_bytes += app__layer_expert_bytes(maker, layer, plan->gradient_bytes);
+    maker->bucket.dense_bytes += layer_dense_bytes(maker, layer, plan->gradient_bytes);
+    maker->bucket.expert_bytes += layer_expert_bytes(maker, layer, plan->gradient_bytes);
     const uint64_t bytes = maker->bucket.dense_bytes + maker->bucket.expert_bytes;
     if (plan->overlap != APP__OVERLAP_NONE && plan->bucket_bytes > 0 &&
         bytes >= plan->bucket_bytes) {
@@ -145,8 +146,8 @@ void app__maker_gather(app__maker_t *maker)
         const uint64_t chunk = (uint64_t)c * plan->pp + maker->stage;
         const uint64_t end = app__iteration_first_layer(plan, chunk + 1);
         for (uint64_t i = app__iteration_first_layer(plan, chunk); i < end; i++) {
-            bucket.dense_bytes += app__layer_dense_bytes(maker, i, plan->parameter_bytes);
-            bucket.expert_bytes += app__layer_expert_bytes(maker, i, plan->parameter_bytes);
+            bucket.dense_bytes += layer_dense_bytes(maker, i, plan->parameter_bytes);
+            bucket.expert_bytes += layer_expert_bytes(maker, i, plan->parameter_bytes);
             layers[count++] = i;
             if (limit > 0 && bucket.dense_bytes + bucket.expert_bytes >= limit) {
                 gather_bucket(maker, &bucket, layers, &count);

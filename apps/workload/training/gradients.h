@@ -5,9 +5,6 @@
 
 #include "apps/workload/training/generate_internal.h"
 
-// Return the bytes of a layer's gradients or parameters on one rank; of `each` bytes a parameter.
-uint64_t app__layer_dense_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each);
-uint64_t app__layer_expert_bytes(const app__maker_t *maker, uint64_t layer, uint64_t each);
 // Brings the parameters of a layer where ZeRO 3 has spread them.
 void app__maker_fetch(app__maker_t *maker, uint64_t layer);
 // Adds the gradients of a layer to the bucket, and reduces them if it is full and computation may

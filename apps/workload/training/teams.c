@@ -73,9 +73,7 @@ void app__maker_teams_fini(app__maker_t *maker)
         sim_free(maker->calls[i].list);
     }
     sim_free(maker->calls);
-    for (uint32_t team = 0; team < APP__TEAM_COUNT; team++) {
-        sim_free(maker->groups[team]);
-    }
+    sim_free_each(maker->groups, APP__TEAM_COUNT);
 }
 
 // -- operations

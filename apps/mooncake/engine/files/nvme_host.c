@@ -507,9 +507,7 @@ void app__nvme_host_fini(app_mooncake_t *engine)
         remote_t *const remote = SIM_CONTAINER_OF(engine->remotes, remote_t, link);
         engine->remotes = remote->link.next;
         for (uint32_t i = 0; i < engine->context_count; i++) {
-            for (uint32_t c = 0; c < APP__NVME_DEPTH; c++) {
-                sim_free(remote->queues[i].commands[c]);
-            }
+            sim_free_each(remote->queues[i].commands, APP__NVME_DEPTH);
         }
         while (remote->waiting.first != NULL) {
             command_t *const command = SIM_CONTAINER_OF(remote->waiting.first, command_t, link);

@@ -9,6 +9,7 @@
 #include "apps/mooncake/engine/peers/context.h"
 
 #include "apps/mooncake/engine/peers/endpoint.h"
+#include "apps/mooncake/engine/route.h"
 #include "apps/mooncake/engine/transfer_engine.h"
 
 #define POST_MAX 16u
@@ -106,14 +107,14 @@ static uint32_t post_some(app__mc_peer_nic_t *peer_nic)
         app__mc_slice_t *const slice = app__mc_queue_pop(&peer_nic->queue);
         if (slice->task->ended) {
             app__mc_unload(context, slice);
-            context->engine->ops->lost(context->engine, slice);
+            app__mc_slice_lost(context->engine, slice);
             continue;
         }
         fill_request(slice, &list[count]);
         qp_of[count] = qp;
         slice->endpoint = endpoint;
         slice->qp = (uint16_t)qp;
-        context->engine->ops->posted(slice);
+        app__mc_slice_posted(slice);
         endpoint->posted[qp]++;
         peer_nic->worker->posted_bytes += slice->length;
         endpoint->outstanding++;
@@ -191,7 +192,7 @@ static void completed(app__mc_context_t *context, const nic_wc_t *wc)
         if (rail != NULL) {
             rail->failures = 0;
         }
-        engine->ops->done(engine, slice);
+        app__mc_slice_done(engine, slice);
     } else {
         const bool refused = wc->status == NIC_WC_REM_ACCESS_ERR || wc->status == NIC_WC_REM_OP_ERR;
         const bool own_fault = wc->status == NIC_WC_LOC_PROT_ERR ||
@@ -200,9 +201,9 @@ static void completed(app__mc_context_t *context, const nic_wc_t *wc)
         const bool flushed = wc->status == NIC_WC_WR_FLUSH_ERR;
         app__mc_endpoint_disconnect(endpoint, !refused && !own_fault && !flushed);
         if (own_fault) {
-            engine->ops->lost(engine, slice);
+            app__mc_slice_lost(engine, slice);
         } else {
-            engine->ops->retry(engine, slice, refused);
+            app__mc_retry(engine, slice, refused);
         }
     }
     app__mc_endpoint_returned(endpoint, qp);

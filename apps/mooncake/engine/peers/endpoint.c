@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "apps/channel/pair.h"
+#include "apps/mooncake/engine/route.h"
 #include "apps/mooncake/engine/transfer_engine.h"
 
 #define NUMBERS_AT_ONCE UINT64_C(1024)
@@ -112,7 +113,8 @@ static void leave(app__mc_endpoint_t *endpoint)
     }
 }
 
-app__mc_endpoint_t *app__mc_endpoint_add(app__mc_peer_nic_t *peer_nic)
+// Creates the peer NIC's endpoint; another one may be evicted for it.
+static app__mc_endpoint_t *add(app__mc_peer_nic_t *peer_nic)
 {
     app__mc_context_t *const context = peer_nic->context;
     app__mc_endpoint_t *const endpoint = endpoint_create(peer_nic);
@@ -264,7 +266,8 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     app__mc_endpoint_disconnect(endpoint, true);
 }
 
-void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
+// Starts the handshake, unless one is in progress.
+static void set_up(app__mc_endpoint_t *endpoint)
 {
     app__mc_context_t *const context = endpoint->peer_nic->context;
     const app_mooncake_config_t *const config = &context->engine->config;
@@ -299,14 +302,14 @@ void app__mc_peer_nic_go(app__mc_peer_nic_t *peer_nic)
             app__mc_peer_nic_want(peer_nic);
             return;
         }
-        (void)app__mc_endpoint_add(peer_nic);
+        (void)add(peer_nic);
     }
     peer_nic->endpoint->stored.visited = true;
     app__mc_endpoint_pin(peer_nic->endpoint);
     if (peer_nic->endpoint->state == APP_MOONCAKE_CONNECTED) {
         app__mc_peer_nic_wake(peer_nic);
     } else {
-        app__mc_endpoint_set_up(peer_nic->endpoint);
+        set_up(peer_nic->endpoint);
     }
 }
 
@@ -344,7 +347,7 @@ static bool same_qps(const app__mc_endpoint_t *endpoint, const app_mooncake_hand
 static app__mc_endpoint_t *endpoint_of(app__mc_peer_nic_t *peer_nic)
 {
     if (peer_nic->endpoint == NULL || peer_nic->endpoint->leaves) {
-        return app__mc_endpoint_add(peer_nic);
+        return add(peer_nic);
     }
     peer_nic->endpoint->stored.visited = true;
     return peer_nic->endpoint;
@@ -446,9 +449,9 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
     while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
         app__mc_unload(context, slice);
         if (failed) {
-            engine->ops->retry(engine, slice, false);
+            app__mc_retry(engine, slice, false);
         } else {
-            engine->ops->route(engine, slice);
+            app__mc_route(engine, slice);
         }
     }
     app__mc_peer_nics_serve(context);
@@ -526,7 +529,7 @@ int app_mooncake_setup_connections_by_active(app_mooncake_t *engine, uint32_t ni
         return SIM_OK;
     }
     app__mc_wait_for(&peer_nic->waiters, fn, ctx);
-    app__mc_endpoint_set_up(endpoint);
+    set_up(endpoint);
     return SIM_OK;
 }
 

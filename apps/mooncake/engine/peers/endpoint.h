@@ -27,14 +27,10 @@ struct app__mc_endpoint {
 void app__mc_peer_nic_go(app__mc_peer_nic_t *peer_nic);
 // Gives endpoints to peer NICs that want one, as long as there is room or another may be evicted.
 void app__mc_peer_nics_serve(app__mc_context_t *context);
-// Creates the peer NIC's endpoint; another one may be evicted for it.
-app__mc_endpoint_t *app__mc_endpoint_add(app__mc_peer_nic_t *peer_nic);
 // Updates whether an endpoint may be evicted for others.
 void app__mc_endpoint_pin(app__mc_endpoint_t *endpoint);
 // Destroys an endpoint that is no longer stored, if nothing is outstanding on it.
 void app__mc_endpoint_leave_if_empty(app__mc_endpoint_t *endpoint);
-// Starts the handshake, unless one is in progress.
-void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint);
 // Disconnects an endpoint: outstanding slices fail, queued ones take another route.
 void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed);
 // Notes that a slice is no longer outstanding on a QP.

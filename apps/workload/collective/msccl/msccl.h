@@ -27,7 +27,6 @@ typedef struct app__msccl {
     uint64_t passed_over; // elements without a meaning
 } app__msccl_t;
 
-bool app__msccl_recognises(const app__workload_file_t *file);
 // Returns the collective that MSCCL and MSCCL++ call so; APP__COLL_COUNT: none.
 app__coll_kind_t app__msccl_kind(const char *name);
 // Reads and verifies an algorithm. Call app__msccl_fini afterwards, also after an error.

@@ -367,7 +367,7 @@ static sim_err_t check_waits(const app__msccl_t *msccl, sim_message_t *message)
     return SIM_OK;
 }
 
-bool app__msccl_recognises(const app__workload_file_t *file)
+static bool msccl_recognises(const app__workload_file_t *file)
 {
     for (size_t i = 0; i < file->size_bytes; i++) {
         const char c = file->text[i];
@@ -504,6 +504,6 @@ static sim_err_t read_msccl(const app__workload_file_t *file, app__schedule_t **
 const app__format_t app__format_msccl = {
     .name = "msccl",
     .what = "MSCCL algorithm, XML",
-    .recognises = app__msccl_recognises,
+    .recognises = msccl_recognises,
     .read = read_msccl,
 };
