@@ -486,9 +486,7 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
 
 void cli_args_fini(cli_args_t *args)
 {
-    for (size_t i = 0; i < args->text_count; i++) {
-        sim_free(args->texts[i]);
-    }
+    sim_free_each(args->texts, args->text_count);
     SIM_FREE_ALL(args->texts, args->overrides, args->operands, args->kinds, args->counters,
                  args->live, args->plugins);
 }

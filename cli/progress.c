@@ -356,9 +356,7 @@ static void show(sim_time_t window_end_ps, void *ctx)
 static void forget_others(cli_progress_t *progress)
 {
     const size_t count = net_node_count(progress->world->net);
-    for (size_t i = 0; progress->lines != NULL && i < count; i++) {
-        sim_free(progress->lines[i]);
-    }
+    sim_free_each(progress->lines, count);
     sim_free(progress->lines);
     progress->lines = NULL;
 }

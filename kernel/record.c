@@ -409,9 +409,7 @@ static size_t flush_ranks(sim_t *sim, sim_time_t end_ps)
         qsort(arrivals.items, arrivals.count, sizeof(*arrivals.items), compare_arrived);
         hand_on(sim, &arrivals);
     }
-    for (size_t i = 0; i < arrivals.block_count; i++) {
-        sim_free(arrivals.blocks[i]);
-    }
+    sim_free_each(arrivals.blocks, arrivals.block_count);
     sim_free(arrivals.blocks);
     sim_free(arrivals.items);
     return (size_t)(held - sim__agree_sum(sim, sim__streams_held(sim)));

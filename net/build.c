@@ -155,9 +155,7 @@ void net_destroy(net_t *net)
     net__faults_free(net);
     SIM_FREE_ALL(net->leaf_of, net->leaves, net->attachments, net->interfaces, net->port_names,
                  net->links);
-    for (size_t i = 0; i < net->link_config_count; i++) {
-        sim_free(net->link_configs[i]);
-    }
+    sim_free_each(net->link_configs, net->link_config_count);
     sim_free(net->link_configs);
     net__gone_free(net);
     SIM_FREE_ALL(net->spares, net->nodes, net);

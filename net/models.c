@@ -125,8 +125,7 @@ void net_extend(net_t *net, const net_extension_t *extension)
 {
     SIM_CHECK(!net->built);
     SIM_CHECKF(net_extension_state(net, extension->name) == NULL, "%s again", extension->name);
-    SIM_GROW(net->extensions, net->extension_count, &net->extension_capacity);
-    net->extensions[net->extension_count++] = *extension;
+    SIM_APPEND(net->extensions, net->extension_count, net->extension_capacity, *extension);
 }
 
 void *net_extension_state(const net_t *net, const char *name)

@@ -27,8 +27,7 @@ void net_node_init(net_t *net, net_node_t *node, net_node_kind_t kind, const sim
     SIM_CHECKF(node->sim.index == net->node_count,
                "%s: nodes of a network must be all nodes of its simulation", name);
     net__node_fill(net, node, kind, built);
-    SIM_GROW(net->nodes, net->node_count, &net->node_capacity);
-    net->nodes[net->node_count++] = node;
+    SIM_APPEND(net->nodes, net->node_count, net->node_capacity, node);
 }
 
 void net_node_forward(net_node_t *node, const net_forward_ops_t *ops)
@@ -47,8 +46,7 @@ static uint32_t take_config(net_t *net, const net_link_config_t *config)
         !sim_attrs_equal(&net_link_config_attrs, net->link_configs[count - 1], config, 0, 0)) {
         net_link_config_t *const own = sim_alloc(sizeof(*own));
         *own = *config;
-        SIM_GROW(net->link_configs, net->link_config_count, &net->link_config_capacity);
-        net->link_configs[net->link_config_count++] = own;
+        SIM_APPEND(net->link_configs, net->link_config_count, net->link_config_capacity, own);
     }
     return (uint32_t)net->link_config_count - 1;
 }

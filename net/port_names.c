@@ -20,10 +20,7 @@ static int compare_peers(const void *a, const void *b)
 {
     const end_t *const x = a;
     const end_t *const y = b;
-    if (x->peer != y->peer) {
-        return x->peer < y->peer ? -1 : 1;
-    }
-    return (x->port > y->port) - (x->port < y->port);
+    return 2 * SIM_COMPARE(x->peer, y->peer) + SIM_COMPARE(x->port, y->port);
 }
 
 static char *name_of(const net_t *net, size_t node, uint32_t peer, uint32_t repeat)
@@ -55,9 +52,7 @@ static char **make_names(const net_t *net, size_t node)
 
 static void free_names(char **names, uint32_t count)
 {
-    for (uint32_t p = 0; names != NULL && p < count; p++) {
-        sim_free(names[p]);
-    }
+    sim_free_each(names, count);
     sim_free(names);
 }
 

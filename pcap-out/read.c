@@ -523,8 +523,6 @@ void pcap_out_reader_close(pcap_out_reader_t *reader)
         sim_free((char *)(uintptr_t)reader->interfaces[i].seen.name);
         sim_free((char *)(uintptr_t)reader->interfaces[i].seen.description);
     }
-    for (size_t i = 0; i < PCAP_OUT_NG_COMMENTS_MAX; i++) {
-        sim_free(reader->texts[i]);
-    }
+    sim_free_each(reader->texts, PCAP_OUT_NG_COMMENTS_MAX);
     SIM_FREE_ALL(reader->interfaces, reader->block, reader->comment, reader->path, reader);
 }

@@ -81,10 +81,7 @@ static int compare_ends(const void *left, const void *right)
 {
     const ends_t *const a = left;
     const ends_t *const b = right;
-    if (a->high != b->high) {
-        return a->high < b->high ? -1 : 1;
-    }
-    return a->link < b->link ? -1 : a->link > b->link;
+    return 2 * SIM_COMPARE(a->high, b->high) + SIM_COMPARE(a->link, b->link);
 }
 
 static void report_parallel(const lint_t *lint, const ends_t *first, const ends_t *other)

@@ -56,9 +56,7 @@ static void add_setting(settings_t *settings, char *text)
 
 static void free_settings(settings_t *settings)
 {
-    for (size_t i = 0; i < settings->text_count; i++) {
-        sim_free(settings->texts[i]);
-    }
+    sim_free_each(settings->texts, settings->text_count);
     sim_free(settings->texts);
     sim_free(settings->overrides);
 }

@@ -301,9 +301,7 @@ sim_err_t cli_calibration_load(const char *file_name, cli_calibration_t *calibra
 
 static void free_texts(char **texts, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        sim_free(texts[i]);
-    }
+    sim_free_each(texts, count);
     sim_free(texts);
 }
 

@@ -192,9 +192,7 @@ sim_err_t cli_expect_load(const char *name, cli_expect_file_t *file, world_error
 
 static void case_fini(cli_expect_case_t *one)
 {
-    for (size_t i = 0; i < one->setting_count; i++) {
-        sim_free(one->settings[i]);
-    }
+    sim_free_each(one->settings, one->setting_count);
     for (size_t i = 0; i < one->expectation_count; i++) {
         SIM_FREE_ALL(one->expectations[i].path, one->expectations[i].word,
                      one->expectations[i].found);

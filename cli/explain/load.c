@@ -624,9 +624,7 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
 
 static void finding_fini(explain_finding_t *finding)
 {
-    for (size_t i = 0; i < finding->evidence_count; i++) {
-        sim_free(finding->evidence[i]);
-    }
+    sim_free_each(finding->evidence, finding->evidence_count);
     for (size_t i = 0; i < finding->remedy_count; i++) {
         sim_free(finding->remedies[i].set);
         sim_free(finding->remedies[i].why);

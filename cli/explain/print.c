@@ -28,10 +28,7 @@ static int by_paused(const void *a, const void *b)
 {
     const branch_t *const x = a;
     const branch_t *const y = b;
-    if (x->paused_ps != y->paused_ps) {
-        return x->paused_ps > y->paused_ps ? -1 : 1;
-    }
-    return (x->uid > y->uid) - (x->uid < y->uid);
+    return 2 * SIM_COMPARE(y->paused_ps, x->paused_ps) + SIM_COMPARE(x->uid, y->uid);
 }
 
 // Returns the stopped ports below `parent` (EXPLAIN_NONE: the root), longest first; the caller

@@ -333,9 +333,7 @@ void cli_hpcc_config_destroy(cli_hpcc_config_t *config)
         sim_free(config->values[i].text);
         sim_free(config->values[i].wrong);
     }
-    for (size_t i = 0; i < config->unknown_count; i++) {
-        sim_free(config->unknown[i]);
-    }
+    sim_free_each(config->unknown, config->unknown_count);
     SIM_FREE_ALL(config->unknown, config->kmax.rows, config->kmin.rows, config->pmax.rows,
                  config->file_name, config);
 }

@@ -415,9 +415,7 @@ void cli_hpcc_fini(cli_hpcc_t *hpcc)
     file_fini(&hpcc->topology_file);
     file_fini(&hpcc->flow_file);
     file_fini(&hpcc->trace_file);
-    for (size_t i = 0; i < hpcc->note_count; i++) {
-        sim_free(hpcc->notes[i]);
-    }
+    sim_free_each(hpcc->notes, hpcc->note_count);
     sim_free(hpcc->notes);
     cli_hpcc_config_destroy(hpcc->config);
 }

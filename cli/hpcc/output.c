@@ -89,13 +89,8 @@ static int compare_ends(const void *a, const void *b)
 {
     const flow_t *const x = a;
     const flow_t *const y = b;
-    if (x->end_ps != y->end_ps) {
-        return x->end_ps < y->end_ps ? -1 : 1;
-    }
-    if (x->order != y->order) {
-        return x->order < y->order ? -1 : 1;
-    }
-    return x->id < y->id ? -1 : x->id > y->id;
+    return 4 * SIM_COMPARE(x->end_ps, y->end_ps) + 2 * SIM_COMPARE(x->order, y->order) +
+           SIM_COMPARE(x->id, y->id);
 }
 
 // Returns the simulator's ideal time: the base RTT plus the time of all bytes with headers at the

@@ -131,10 +131,7 @@ static int compare_known(const void *a, const void *b)
 {
     const known_flow_t *const x = a;
     const known_flow_t *const y = b;
-    if (x->ends != y->ends) {
-        return x->ends < y->ends ? -1 : 1;
-    }
-    return x->source_port < y->source_port ? -1 : x->source_port > y->source_port;
+    return 2 * SIM_COMPARE(x->ends, y->ends) + SIM_COMPARE(x->source_port, y->source_port);
 }
 
 static void know_flow(const app_flow_result_t *flow, void *ctx)
@@ -280,8 +277,6 @@ void cli__hpcc_trace_free(cli__hpcc_trace_t *trace)
     if (trace == NULL) {
         return;
     }
-    for (size_t i = 0; i < trace->port_count; i++) {
-        sim_free(trace->ports[i]);
-    }
+    sim_free_each(trace->ports, trace->port_count);
     SIM_FREE_ALL(trace->ports, trace->flows, trace);
 }

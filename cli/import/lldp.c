@@ -163,9 +163,7 @@ static sim_err_t read_table(import_fabric_t *fabric, const import_file_t *file,
             cells[c] = begins[c] < size ? cell(line, size, begins, c) : NULL;
         }
         result = take_row(fabric, node, cells, &place, error);
-        for (size_t c = 0; c < COLUMNS; c++) {
-            sim_free(cells[c]);
-        }
+        sim_free_each(cells, COLUMNS);
     }
     import_lldp_note_keys(fabric, &import_lldp_table, WORLD_FILE(file->name));
     return result;

@@ -714,9 +714,7 @@ sim_err_t import_sonic_read(import_fabric_t *fabric, const import_file_t *file,
         import_sonic_add_values(&reader);
         note_all(&reader);
     }
-    for (size_t m = 0; m < IMPORT_MAPS; m++) {
-        sim_free(reader.map_names[m]);
-    }
+    sim_free_each(reader.map_names, IMPORT_MAPS);
     SIM_FREE_ALL(reader.dscps, reader.profiles, reader.schedulers);
     return result;
 }

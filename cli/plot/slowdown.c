@@ -62,10 +62,7 @@ static int compare_flows(const void *a, const void *b)
 {
     const flow_t *const x = a;
     const flow_t *const y = b;
-    if (x->bytes != y->bytes) {
-        return x->bytes < y->bytes ? -1 : 1;
-    }
-    return (x->order > y->order) - (x->order < y->order);
+    return 2 * SIM_COMPARE(x->bytes, y->bytes) + SIM_COMPARE(x->order, y->order);
 }
 
 static int compare_u64(const void *a, const void *b)
@@ -557,9 +554,7 @@ static sim_err_t plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, wor
             sim_free(kinds[k].flows[r].flows);
         }
     }
-    for (size_t k = 0; k < found.count; k++) {
-        sim_free(found.names[k]);
-    }
+    sim_free_each(found.names, found.count);
     sim_free(kinds);
     return result;
 }

@@ -30,9 +30,7 @@ static sim_err_t refuse_twins(char **texts, size_t count, const char *what,
                                 world_show(&shown, texts[i]));
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        sim_free(texts[i]);
-    }
+    sim_free_each(texts, count);
     sim_free((void *)texts);
     return result;
 }

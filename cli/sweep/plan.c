@@ -22,9 +22,7 @@ static const char *const keys[] = {"scenario", "set",   "variants", "grid",     
 
 static void free_texts(char **texts, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        sim_free(texts[i]);
-    }
+    sim_free_each(texts, count);
     sim_free(texts);
 }
 

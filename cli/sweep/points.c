@@ -268,9 +268,7 @@ static sim_err_t take_variants(cli_sweep_t *sweep, const world_tree_t *map,
 
 void cli_sweep_point_fini(cli_sweep_point_t *point, size_t parameter_count)
 {
-    for (size_t i = 0; i < parameter_count; i++) {
-        sim_free(point->values[i]);
-    }
+    sim_free_each(point->values, parameter_count);
     sim_free(point->values);
     sim_free((void *)point->places);
     sim_free(point->scenario);

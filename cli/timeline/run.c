@@ -363,9 +363,7 @@ sim_err_t cli__timeline_run(cli_trace_t *trace, const char *folder, bool *any, w
         run.end_ps = end > 0 ? (sim_time_t)end : 0;
         result = take_files(&run, folder, error);
     }
-    for (size_t i = 0; i < run.node_count; i++) {
-        sim_free(run.nodes[i]);
-    }
+    sim_free_each(run.nodes, run.node_count);
     sim_free(run.nodes);
     json_decref(summary);
     *any = run.any;

@@ -51,10 +51,7 @@ static int by_hash(const void *a_void, const void *b_void)
 {
     const block_t *const a = a_void;
     const block_t *const b = b_void;
-    if (a->hash != b->hash) {
-        return a->hash < b->hash ? -1 : 1;
-    }
-    return a->place < b->place ? -1 : a->place > b->place;
+    return 2 * SIM_COMPARE(a->hash, b->hash) + SIM_COMPARE(a->place, b->place);
 }
 
 // Sorts the values; percentiles are by nearest rank.

@@ -32,10 +32,7 @@ static int compare_neighbours(const void *a, const void *b)
 {
     const neighbour_t *const x = a;
     const neighbour_t *const y = b;
-    if (x->node_index != y->node_index) {
-        return x->node_index > y->node_index ? -1 : 1;
-    }
-    return (x->port > y->port) - (x->port < y->port);
+    return 2 * SIM_COMPARE(y->node_index, x->node_index) + SIM_COMPARE(x->port, y->port);
 }
 
 static uint32_t *last_neighbour_first(const net_node_t *node)
@@ -134,9 +131,7 @@ static void search_ordered(const net_t *net, const bool *link_up, net_routes_t *
             }
         }
     }
-    for (size_t i = 0; i < net_node_count(net); i++) {
-        sim_free(search.orders[i]);
-    }
+    sim_free_each(search.orders, net_node_count(net));
     SIM_FREE_ALL(search.orders, search.position, search.distance, search.queue, search.ports);
 }
 

@@ -137,23 +137,15 @@ static int compare_tiers(const void *a, const void *b)
 {
     const card_t *const x = *(card_t *const *)a;
     const card_t *const y = *(card_t *const *)b;
-    if (x->tier != y->tier) {
-        return x->tier < y->tier ? -1 : 1;
-    }
-    if (x->colour != y->colour) {
-        return x->colour < y->colour ? -1 : 1;
-    }
-    return x->unit < y->unit ? -1 : 1;
+    return 4 * SIM_COMPARE(x->tier, y->tier) + 2 * SIM_COMPARE(x->colour, y->colour) +
+           SIM_COMPARE(x->unit, y->unit);
 }
 
 static int compare_pulls(const void *a, const void *b)
 {
     const card_t *const x = *(card_t *const *)a;
     const card_t *const y = *(card_t *const *)b;
-    if (x->pull != y->pull) {
-        return x->pull < y->pull ? -1 : 1;
-    }
-    return x->unit < y->unit ? -1 : 1;
+    return 2 * SIM_COMPARE(x->pull, y->pull) + SIM_COMPARE(x->unit, y->unit);
 }
 
 static uint64_t pull_of(const table_t *table, const card_t *card)

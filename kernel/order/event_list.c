@@ -30,9 +30,7 @@ sim_event_list_t *sim__list_create(void)
 void sim__list_destroy(sim_event_list_t *list)
 {
     if (list != NULL) {
-        for (size_t i = 0; i < list->slab_count; i++) {
-            sim_free(list->slabs[i]);
-        }
+        sim_free_each(list->slabs, list->slab_count);
         SIM_FREE_ALL(list->slabs, list->now, list->late, list);
     }
 }

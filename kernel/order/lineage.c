@@ -35,9 +35,7 @@ static void start_over(sim_thread_t *thread)
 
 void sim__line_fini(sim_line_t *line)
 {
-    for (size_t i = 0; line->blocks != NULL && i < SIM_LINE_BLOCKS; i++) {
-        sim_free(line->blocks[i]);
-    }
+    sim_free_each(line->blocks, SIM_LINE_BLOCKS);
     sim_free(line->memory);
     sim_free(line->turns);
 }

@@ -220,9 +220,7 @@ void net_fault_at(net_t *net, const net_fault_t *fault)
 
 void net__faults_free(net_t *net)
 {
-    for (size_t i = 0; i < net->fault_timer_count; i++) {
-        sim_free(net->fault_timers[i]);
-    }
+    sim_free_each(net->fault_timers, net->fault_timer_count);
     sim_free((void *)net->fault_timers);
     sim_free(net->faults);
 }

@@ -159,9 +159,8 @@ void net_link_lose(net_t *net, uint32_t link, net_loss_direction_t direction,
     SIM_CHECK(!net->built);
     SIM_CHECK(link < net->link_count);
     SIM_CHECK(direction != NET_LOSS_BOTH);
-    SIM_GROW(net->loss_lists, net->loss_list_count, &net->loss_list_capacity);
-    net->loss_lists[net->loss_list_count++] =
-        (net_loss_list_t){link, direction == NET_LOSS_FORWARD, trace};
+    SIM_APPEND(net->loss_lists, net->loss_list_count, net->loss_list_capacity,
+               (net_loss_list_t){link, direction == NET_LOSS_FORWARD, trace});
 }
 
 // Returns the last list set for a direction; NULL: there is none.

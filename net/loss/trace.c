@@ -195,8 +195,8 @@ static bool lose_packet(struct net_loss *loss, const net_packet_t *packet)
     }
     const uint32_t times = trace->times[loss->next++];
     if (times > 1) {
-        SIM_GROW(replay->victims, replay->victim_count, &replay->victim_capacity);
-        replay->victims[replay->victim_count++] = (victim_t){flow, packet->psn, times - 1};
+        SIM_APPEND(replay->victims, replay->victim_count, replay->victim_capacity,
+                   (victim_t){flow, packet->psn, times - 1});
     }
     return true;
 }

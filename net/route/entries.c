@@ -28,11 +28,9 @@ net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32
                            .count = (uint16_t)count,
                            .base = consecutive ? (uint16_t)ports[0] : NET_HOP_SCATTERED};
     for (uint32_t i = 0; i < count; i++) {
-        SIM_GROW(routes->ports, routes->port_count, &routes->port_capacity);
-        routes->ports[routes->port_count++] = ports[i];
+        SIM_APPEND(routes->ports, routes->port_count, routes->port_capacity, ports[i]);
     }
-    SIM_GROW(routes->sets, routes->set_count, &routes->set_capacity);
-    routes->sets[routes->set_count++] = hop;
+    SIM_APPEND(routes->sets, routes->set_count, routes->set_capacity, hop);
     return hop;
 }
 

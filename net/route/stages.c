@@ -102,8 +102,7 @@ static bool take_port(const net_port_t *port, uint32_t to, net_stage_t *stage, f
     }
     stage->delay_ps = SIM_MIN(port->line->delay_ps, stage->delay_ps);
     stage->rate_bps += rate_bps;
-    SIM_GROW(next->nodes, next->count, &next->capacity);
-    next->nodes[next->count++] = peer->node;
+    SIM_APPEND(next->nodes, next->count, next->capacity, peer->node);
     return peer->interface == to;
 }
 

@@ -134,8 +134,7 @@ static void take_qp(const nic_qp_t *qp, void *ctx)
                                             .count = qp->rq_posted - qp->rq_done,
                                             .first = taken->entry_count};
     for (uint32_t at = qp->rq_done; at != qp->rq_posted; at++) {
-        SIM_GROW(taken->entries, taken->entry_count, &taken->entry_capacity);
-        taken->entries[taken->entry_count++] = *place_of(qp, at);
+        SIM_APPEND(taken->entries, taken->entry_count, taken->entry_capacity, *place_of(qp, at));
     }
 }
 

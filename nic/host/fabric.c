@@ -162,8 +162,8 @@ void nic_memory_place(net_node_t *host, uint64_t address, uint64_t length_bytes,
         kept += !covered;
     }
     fabric->range_count = kept;
-    SIM_GROW(fabric->ranges, fabric->range_count, &fabric->range_capacity);
-    fabric->ranges[fabric->range_count++] = (range_t){address, last, location};
+    SIM_APPEND(fabric->ranges, fabric->range_count, fabric->range_capacity,
+               (range_t){address, last, location});
 }
 
 static nic_location_t location_at(const nic_fabric_t *fabric, uint64_t address)

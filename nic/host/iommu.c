@@ -113,8 +113,7 @@ static void create(nic_host_t *host)
         range_t range;
         const bool some = nic__denied_range(&rest, iommu->page_bits, &range);
         if (some) {
-            SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
-            iommu->denied[iommu->denied_count++] = range;
+            SIM_APPEND(iommu->denied, iommu->denied_count, iommu->denied_capacity, range);
         }
     }
     note_denied(iommu);
@@ -375,8 +374,7 @@ void nic_iommu_deny(net_node_t *node, uint64_t address, uint64_t length_bytes)
     }
     const range_t range = {address >> iommu->page_bits,
                            (address + (length_bytes - 1)) >> iommu->page_bits};
-    SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
-    iommu->denied[iommu->denied_count++] = range;
+    SIM_APPEND(iommu->denied, iommu->denied_count, iommu->denied_capacity, range);
     invalidate(iommu, NULL, UINT32_MAX, range);
     note_denied(iommu);
 }
@@ -398,12 +396,12 @@ void nic_iommu_allow(net_node_t *node, uint64_t address, uint64_t length_bytes)
         }
         *range = iommu->denied[--iommu->denied_count];
         if (before.first < first) {
-            SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
-            iommu->denied[iommu->denied_count++] = (range_t){before.first, first - 1};
+            SIM_APPEND(iommu->denied, iommu->denied_count, iommu->denied_capacity,
+                       (range_t){before.first, first - 1});
         }
         if (before.last > last) {
-            SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
-            iommu->denied[iommu->denied_count++] = (range_t){last + 1, before.last};
+            SIM_APPEND(iommu->denied, iommu->denied_count, iommu->denied_capacity,
+                       (range_t){last + 1, before.last});
         }
     }
     note_denied(iommu);

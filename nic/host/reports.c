@@ -15,8 +15,8 @@ void nic_add_report(nic_t *nic, const char *name, const sim_report_table_t *tabl
     for (size_t i = 0; i < nic->report_count; i++) {
         SIM_CHECKF(strcmp(nic->reports[i].name, name) != 0, "%s reports twice", name);
     }
-    SIM_GROW(nic->reports, nic->report_count, &nic->report_capacity);
-    nic->reports[nic->report_count++] = (nic_report_t){name, {table, object}};
+    SIM_APPEND(nic->reports, nic->report_count, nic->report_capacity,
+               (nic_report_t){name, {table, object}});
 }
 
 const nic_report_t *nic_reports(const nic_t *nic, size_t *count)

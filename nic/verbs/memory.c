@@ -30,8 +30,7 @@ static uint32_t free_index(nic_t *nic)
         }
     }
     if (nic->mr_count == 0) {
-        SIM_GROW(nic->mrs, nic->mr_count, &nic->mr_capacity);
-        nic->mrs[nic->mr_count++] = NULL;
+        SIM_APPEND(nic->mrs, nic->mr_count, nic->mr_capacity, NULL);
     }
     SIM_GROW(nic->mrs, nic->mr_count, &nic->mr_capacity);
     nic->mrs[nic->mr_count] = NULL;

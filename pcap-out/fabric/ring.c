@@ -221,9 +221,7 @@ void pcap_out_ring_destroy(pcap_out_ring_t *ring)
         }
         SIM_FREE_ALL(node->spares, node->used, node->moments);
     }
-    for (size_t i = 0; i < ring->slab_count; i++) {
-        sim_free(ring->slabs[i]);
-    }
+    sim_free_each(ring->slabs, ring->slab_count);
     SIM_FREE_ALL(ring->slabs, ring->moments, ring->nodes, ring->spans, ring);
 }
 

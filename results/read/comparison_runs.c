@@ -161,9 +161,7 @@ static bool says_no_more(const results_comparison_table_t *table,
 
 static void free_row(const results_comparison_table_t *table, results_comparison_row_t *row)
 {
-    for (size_t i = 0; row->texts != NULL && i < table->run_count; i++) {
-        sim_free(row->texts[i]);
-    }
+    sim_free_each(row->texts, table->run_count);
     SIM_FREE_ALL(row->texts, row->values, row->key, row->label);
 }
 

@@ -121,9 +121,7 @@ void results_result_names(const char *const *folders, size_t count, char **names
         if (parts == 8 || all_differ(names, count)) {
             return;
         }
-        for (size_t i = 0; i < count; i++) {
-            sim_free(names[i]);
-        }
+        sim_free_each(names, count);
     }
 }
 

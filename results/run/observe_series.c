@@ -293,9 +293,7 @@ sim_err_t results_series_writer_close(results_series_writer_t *writer, results_t
     const sim_err_t result = results_file_close(writer->file, error);
     for (size_t i = 0; i < writer->sampler_count; i++) {
         results__sampler_t *const sampler = writer->samplers[i];
-        for (uint32_t t = 0; t < sampler->track_count; t++) {
-            sim_free(sampler->tracks[t]);
-        }
+        sim_free_each(sampler->tracks, sampler->track_count);
         sim_free(sampler->tracks);
         sim_map_fini(&sampler->track_of);
         sim_free(sampler->path);

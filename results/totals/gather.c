@@ -192,13 +192,8 @@ static int compare_heat(const void *a, const void *b)
 {
     const hot_t *const x = a;
     const hot_t *const y = b;
-    if (x->queue_bytes_max != y->queue_bytes_max) {
-        return x->queue_bytes_max > y->queue_bytes_max ? -1 : 1;
-    }
-    if (x->tx_bytes != y->tx_bytes) {
-        return x->tx_bytes > y->tx_bytes ? -1 : 1;
-    }
-    return x->port->uid < y->port->uid ? -1 : 1;
+    return 4 * SIM_COMPARE(y->queue_bytes_max, x->queue_bytes_max) +
+           2 * SIM_COMPARE(y->tx_bytes, x->tx_bytes) + SIM_COMPARE(x->port->uid, y->port->uid);
 }
 
 // The hottest so far, unsorted; sorted and cut whenever there are twice as many as wanted.
@@ -404,9 +399,7 @@ void results_fini(results_t *results)
         results_flow_bins_fini(&results->app_flows[i]);
         results_flow_bins_fini(&results->app_local_flows[i]);
     }
-    for (size_t i = 0; i < results->note_count; i++) {
-        sim_free(results->notes[i]);
-    }
+    sim_free_each(results->notes, results->note_count);
     sim_free(results->notes);
     world_warnings_fini(&results->warnings);
     results_span_destroy(results->span);

@@ -65,9 +65,7 @@ void results_pause_roots_destroy(results_pause_roots_t *roots)
     if (roots == NULL) {
         return;
     }
-    for (size_t i = 0; i < roots->port_count; i++) {
-        sim_free(roots->told[i]);
-    }
+    sim_free_each(roots->told, roots->port_count);
     for (size_t i = 0; i < roots->count; i++) {
         sim_free(roots->roots[i].reached);
     }
@@ -272,10 +270,7 @@ static int compare_roots(const void *a, const void *b)
 {
     const results_pause_root_t *const x = &((const root_t *)a)->seen;
     const results_pause_root_t *const y = &((const root_t *)b)->seen;
-    if (x->paused_ps != y->paused_ps) {
-        return x->paused_ps > y->paused_ps ? -1 : 1;
-    }
-    return x->port->uid < y->port->uid ? -1 : 1;
+    return 2 * SIM_COMPARE(y->paused_ps, x->paused_ps) + SIM_COMPARE(x->port->uid, y->port->uid);
 }
 
 void results_pause_roots_end(results_pause_roots_t *roots, sim_time_t end_ps)

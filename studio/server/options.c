@@ -350,7 +350,5 @@ sim_err_t studio_arguments_parse(int argc, const char *const *argv, studio_argum
 
 void studio_arguments_fini(studio_arguments_t *arguments)
 {
-    for (size_t i = 0; i < arguments->memory_count; i++) {
-        sim_free(arguments->memory[i]);
-    }
+    sim_free_each(arguments->memory, arguments->memory_count);
 }

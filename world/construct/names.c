@@ -66,9 +66,7 @@ void world_add_nearest_node(world_error_t *error, const net_t *net, const char *
             world_error_add(error, " or %s", names[node_count - 1]);
         }
     }
-    for (size_t i = 0; i < stem_count; i++) {
-        sim_free(stems[i]);
-    }
+    sim_free_each(stems, stem_count);
     sim_free(spelling);
     sim_free(names);
 }

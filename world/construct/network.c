@@ -643,13 +643,9 @@ void world_destroy(world_t *world)
         }
     }
     sim_free(world->nics);
-    for (size_t i = 0; i < world->file_count; i++) {
-        sim_free(world->files[i]);
-    }
+    sim_free_each(world->files, world->file_count);
     sim_free(world->files);
-    for (size_t i = 0; i < world->note_count; i++) {
-        sim_free(world->notes[i]);
-    }
+    sim_free_each(world->notes, world->note_count);
     sim_free(world->notes);
     world__stuck_free(world->stuck);
     world_parts_destroy(world->parts);

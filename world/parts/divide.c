@@ -151,13 +151,8 @@ static int compare_cards(const void *a, const void *b)
 {
     const card_t *const x = a;
     const card_t *const y = b;
-    if (x->tier != y->tier) {
-        return x->tier < y->tier ? -1 : 1;
-    }
-    if (x->pull != y->pull) {
-        return x->pull < y->pull ? -1 : 1;
-    }
-    return x->group < y->group ? -1 : x->group > y->group;
+    return 4 * SIM_COMPARE(x->tier, y->tier) + 2 * SIM_COMPARE(x->pull, y->pull) +
+           SIM_COMPARE(x->group, y->group);
 }
 
 // Returns the groups as cards; *count is their number. The tier of a group is its lowest.

@@ -64,9 +64,7 @@ static const char *const *names_list(const names_t *names)
 
 static void names_fini(names_t *names)
 {
-    for (size_t i = 0; i < names->count; i++) {
-        sim_free(names->texts[i]);
-    }
+    sim_free_each(names->texts, names->count);
     sim_free(names->texts);
 }
 

@@ -428,9 +428,7 @@ sim_err_t world_pattern_list_parse(const char *text, world_pattern_list_t *list,
 
 void world_pattern_list_fini(world_pattern_list_t *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        sim_free(list->patterns[i]);
-    }
+    sim_free_each(list->patterns, list->count);
     sim_free(list->patterns);
     *list = (world_pattern_list_t){NULL, 0, 0};
 }

@@ -35,9 +35,7 @@ void world_document_destroy(world_document_t *document)
     for (size_t i = 0; i < document->tree_count; i++) {
         SIM_FREE_ALL(document->trees[i]->text, document->trees[i]->entries, document->trees[i]);
     }
-    for (size_t i = 0; i < document->text_count; i++) {
-        sim_free(document->texts[i]);
-    }
+    sim_free_each(document->texts, document->text_count);
     SIM_FREE_ALL(document->trees, document->texts, document);
 }
 

@@ -366,10 +366,7 @@ static int by_kind(const void *a, const void *b)
 {
     const like_t *const x = a;
     const like_t *const y = b;
-    if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
-    }
-    return (x->rate_bps > y->rate_bps) - (x->rate_bps < y->rate_bps);
+    return 2 * SIM_COMPARE(x->kind, y->kind) + SIM_COMPARE(x->rate_bps, y->rate_bps);
 }
 
 // Returns the rate of most of `count` ports of one kind, which are sorted; 0: no half have one.

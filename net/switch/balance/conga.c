@@ -57,9 +57,7 @@ static void built(net_switch_t *sw)
 static void fini(net_switch_t *sw)
 {
     conga_t *const state = sw->balance_state;
-    for (uint32_t i = 0; state->leaves != NULL && i < sw->node.net->leaf_count; i++) {
-        sim_free(state->leaves[i]);
-    }
+    sim_free_each(state->leaves, sw->node.net->leaf_count);
     sim_free(state->leaves);
     sim_free(state->dres);
     net__flows_free(&state->flows);

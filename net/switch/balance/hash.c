@@ -76,9 +76,7 @@ typedef struct weighted {
 
 static void forget(weighted_t *state)
 {
-    for (uint32_t leaf = 0; leaf < state->leaf_count; leaf++) {
-        sim_free(state->weights[leaf]);
-    }
+    sim_free_each(state->weights, state->leaf_count);
     sim_free(state->weights);
     state->weights = NULL;
     state->leaf_count = 0;

@@ -90,8 +90,7 @@ void nic__tiered_ask(tiered_t *tiered, uint32_t number)
             return;
         }
     }
-    SIM_GROW(tiered->asked, tiered->asked_count, &tiered->asked_capacity);
-    tiered->asked[tiered->asked_count++] = number;
+    SIM_APPEND(tiered->asked, tiered->asked_count, tiered->asked_capacity, number);
 }
 
 static void *take_free(void **list, size_t size_bytes, size_t next_offset)
@@ -157,8 +156,8 @@ static void land(sim_node_t *node, sim_timer_t *timer)
         token->queued = false;
         wake(tiered, token);
         if (!token->live) {
-            SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
-            tiered->freed[tiered->freed_count++] = flight->tokens[i].token;
+            SIM_APPEND(tiered->freed, tiered->freed_count, tiered->freed_capacity,
+                       flight->tokens[i].token);
         } else if (token->cell.entry.layer != NIC_LAYER_L1 &&
                    !nic__tiered_part(tiered, token)->policy->installs_on_miss) {
             stage_passenger(tiered, token, &flight->tokens[i]);
@@ -186,16 +185,8 @@ static int by_page(const void *a, const void *b)
 {
     const place_t *const left = a;
     const place_t *const right = b;
-    if (left->type != right->type) {
-        return left->type < right->type ? -1 : 1;
-    }
-    if (left->page != right->page) {
-        return left->page < right->page ? -1 : 1;
-    }
-    if (left->offset != right->offset) {
-        return left->offset < right->offset ? -1 : 1;
-    }
-    return left->token < right->token ? -1 : left->token > right->token;
+    return 8 * SIM_COMPARE(left->type, right->type) + 4 * SIM_COMPARE(left->page, right->page) +
+           2 * SIM_COMPARE(left->offset, right->offset) + SIM_COMPARE(left->token, right->token);
 }
 
 // Reads a token of a transfer out of its page. What has left L2 since it was asked for is not
@@ -340,8 +331,8 @@ static void enqueue(tiered_t *tiered, tiered_token_t *token)
     token->queued = true;
     token->lands_ps = SIM_TIME_NEVER;
     token->queued_offset = token->cell.entry.token_offset;
-    SIM_GROW(tiered->queue, tiered->queue_count, &tiered->queue_capacity);
-    tiered->queue[tiered->queue_count++] = nic__tiered_number(tiered, token);
+    SIM_APPEND(tiered->queue, tiered->queue_count, tiered->queue_capacity,
+               nic__tiered_number(tiered, token));
 }
 
 void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token)

@@ -248,8 +248,7 @@ static void note_access(tiered_t *tiered, uint32_t number)
         begin_counting(tiered);
     }
     if (tiered->config.record) {
-        SIM_GROW(tiered->recorded, tiered->recorded_count, &tiered->recorded_capacity);
-        tiered->recorded[tiered->recorded_count++] = number;
+        SIM_APPEND(tiered->recorded, tiered->recorded_count, tiered->recorded_capacity, number);
     }
 }
 
@@ -309,8 +308,7 @@ static void note_fault(tiered_t *tiered, nic_iommu_kind_t kind, uint32_t number)
     if (nic_device_traced(nic, NIC_TRACE_REFUSED)) {
         nic_device_trace(nic, nic_device_find_qp(nic, user), NIC_TRACE_REFUSED, kind, number);
     }
-    SIM_GROW(tiered->faulted, tiered->faulted_count, &tiered->faulted_capacity);
-    tiered->faulted[tiered->faulted_count++] = user;
+    SIM_APPEND(tiered->faulted, tiered->faulted_count, tiered->faulted_capacity, user);
     if (!sim_timer_armed(&tiered->fault_timer)) {
         sim_timer_arm(tiered->node, &tiered->fault_timer, tiered->node->now_ps);
     }

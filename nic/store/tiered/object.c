@@ -179,8 +179,7 @@ static uint32_t take_index(tiered_pool_t *pool)
 
 static void give_index(tiered_pool_t *pool, uint32_t index)
 {
-    SIM_GROW(pool->free, pool->free_count, &pool->free_capacity);
-    pool->free[pool->free_count++] = index;
+    SIM_APPEND(pool->free, pool->free_count, pool->free_capacity, index);
 }
 
 // Begins the hot word of a new queue pair with its state.
@@ -294,8 +293,7 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     tiered->pins -= (token->cell.entry.flags & NIC_DIRECTORY_PINNED) != 0;
     token->live = false;
     if (!token->queued) { // else the batch gives its number back
-        SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
-        tiered->freed[tiered->freed_count++] = number;
+        SIM_APPEND(tiered->freed, tiered->freed_count, tiered->freed_capacity, number);
     }
 }
 

@@ -6,9 +6,7 @@
 
 void studio_texts_fini(studio_texts_t *texts)
 {
-    for (size_t i = 0; i < texts->count; i++) {
-        sim_free(texts->texts[i]);
-    }
+    sim_free_each(texts->texts, texts->count);
     sim_free(texts->texts);
     sim_map_fini(&texts->map);
 }

@@ -138,9 +138,7 @@ static sim_err_t try_points(const trial_t *trial, const char *scenario, const wo
     if (result == SIM_OK && trial->count == 0) {
         result = try_run(scenario, (const char *const *)settings, own, error);
     }
-    for (size_t i = 0; i < own; i++) {
-        sim_free(settings[i]);
-    }
+    sim_free_each(settings, own);
     return result;
 }
 

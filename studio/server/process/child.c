@@ -65,9 +65,7 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
         "PATH=/usr/bin:/bin", "LC_ALL=C", program, temporary, shared, NULL};
     const pid_t process = studio_spawn(line, environment, NULL, POSIX_SPAWN_SETSID);
     const int reason = errno;
-    for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
-        sim_free(numbers[i]);
-    }
+    sim_free_each(numbers, SIM_COUNT_OF(numbers));
     SIM_FREE_ALL(shared, temporary, program, line);
     errno = reason;
     return process;

@@ -16,9 +16,7 @@ void world__plugins_fini(world__plugins_t *plugins)
         sim_free(plugins->files[i].path);
         sim_free(plugins->files[i].object);
     }
-    for (size_t i = 0; i < plugins->guard_count; i++) {
-        sim_free(plugins->guards[i]);
-    }
+    sim_free_each(plugins->guards, plugins->guard_count);
     sim_free(plugins->guards);
     sim_free(plugins->files);
 }

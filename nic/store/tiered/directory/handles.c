@@ -7,9 +7,7 @@
 
 void nic_handles_fini(nic_handle_table_t *table)
 {
-    for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
-        sim_free(table->tokens[type]);
-    }
+    sim_free_each(table->tokens, NIC_TOKEN_TYPE_COUNT);
 }
 
 static uint32_t *place_of(const nic_handle_table_t *table, uint32_t handle)

@@ -12,9 +12,7 @@ void nic_l3_init(nic_l3_t *l3, nic_token_type_t type)
 
 void nic_l3_fini(nic_l3_t *l3)
 {
-    for (uint32_t page = 0; page < l3->page_capacity; page++) {
-        sim_free(l3->pages[page]);
-    }
+    sim_free_each(l3->pages, l3->page_capacity);
     sim_free(l3->pages);
     *l3 = (nic_l3_t){.context_bytes = 0};
 }

@@ -305,9 +305,7 @@ void studio__pipe_pump(studio_analysis_t *analysis, studio_pipe_t *pipe, const b
         pump_frame(&pumping, sink, ctx);
     }
     pipe->pumped = true;
-    for (size_t i = 0; i < count; i++) {
-        sim_free(pumping.buffers[i]);
-    }
+    sim_free_each(pumping.buffers, count);
     SIM_FREE_ALL(pumping.buffers, pumping.given, pumping.needed);
 }
 

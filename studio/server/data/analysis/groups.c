@@ -143,9 +143,7 @@ sim_err_t studio__groups_collect(studio_work_t *work, studio_groups_t *groups)
 void studio__groups_fini(studio_groups_t *groups)
 {
     for (size_t i = 0; i < groups->count; i++) {
-        for (size_t j = 0; j < groups->value_count; j++) {
-            sim_free(groups->groups[i].values[j]);
-        }
+        sim_free_each(groups->groups[i].values, groups->value_count);
     }
     sim_free(groups->groups);
     sim_map_fini(&groups->map);

@@ -425,9 +425,7 @@ sim_err_t studio_import_captures(const char *result_folder, const char *index, j
     } else {
         studio_table_writer_abandon(reader.writer);
     }
-    for (size_t i = 0; i < count; i++) {
-        sim_free(files[i]);
-    }
+    sim_free_each(files, count);
     sim_free(files);
     studio_names_destroy(reader.names);
     sim_free(folder);

@@ -244,10 +244,7 @@ static int compare_keys(const studio_query_t *query, const ranked_t *a, const ra
             return order->descending ? -result : result;
         }
     }
-    if (a->table != b->table) {
-        return a->table < b->table ? -1 : 1;
-    }
-    return (a->row > b->row) - (a->row < b->row);
+    return 2 * SIM_COMPARE(a->table, b->table) + SIM_COMPARE(a->row, b->row);
 }
 
 // The heap's first row is the last one in order, which a better row replaces.
@@ -293,9 +290,7 @@ static void rank_all(studio_query_t *query)
             rank(query, &row, most);
         }
     }
-    for (size_t i = 0; i < orders; i++) {
-        sim_free(values[i]);
-    }
+    sim_free_each(values, orders);
     SIM_CHECK(query->ranked_count <= most && query->ranked_count <= query->matched);
     for (size_t count = query->ranked_count; count > 1; count--) {
         sim_heap_pop(&worst_first, query, query->ranked, count, 0); // sorts: moves it to the end

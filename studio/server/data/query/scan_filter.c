@@ -253,12 +253,8 @@ sim_err_t studio_scan_filter(studio_scan_t *scan, const json_t *conditions,
 
 void studio__condition_fini(const studio_scan_t *scan, studio_condition_t *condition)
 {
-    for (size_t i = 0; condition->texts != NULL && i < condition->count; i++) {
-        sim_free(condition->texts[i]);
-    }
-    for (size_t i = 0; condition->verdicts != NULL && i < scan->table_count; i++) {
-        sim_free(condition->verdicts[i]);
-    }
+    sim_free_each(condition->texts, condition->count);
+    sim_free_each(condition->verdicts, scan->table_count);
     SIM_FREE_ALL(condition->numbers, condition->texts, condition->verdicts);
 }
 

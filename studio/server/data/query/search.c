@@ -246,13 +246,9 @@ static void search_table(searching_t *searching, const studio_table_t *table)
     if (judge(searching)) {
         search_rows(searching);
     }
-    for (size_t i = 0; i < verdicts; i++) {
-        sim_free(searching->verdicts[i]);
-    }
+    sim_free_each(searching->verdicts, verdicts);
     sim_free(searching->verdicts);
-    for (size_t i = 0; i < searching->column_count; i++) {
-        sim_free(searching->ids[i]);
-    }
+    sim_free_each(searching->ids, searching->column_count);
     for (size_t i = 0; i < STUDIO_WORDS_MAX; i++) {
         sim_free(searching->numbers[i]);
         searching->numbers[i] = NULL;

@@ -305,8 +305,6 @@ bool studio_sql_tables(sqlite3 *database, const studio_sources_t *sources)
             (void)closedir(directory);
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        sim_free(names[i]);
-    }
+    sim_free_each(names, count);
     return made;
 }

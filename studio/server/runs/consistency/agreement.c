@@ -332,9 +332,7 @@ sim_err_t studio_agreement_judge(const char *data, const studio_agreement_t *agr
 
 void studio_agreement_fini(studio_agreement_t *agreement)
 {
-    for (size_t i = 0; i < agreement->finding_count; i++) {
-        sim_free(agreement->findings[i]);
-    }
+    sim_free_each(agreement->findings, agreement->finding_count);
     SIM_FREE_ALL(agreement->findings, agreement->folders, agreement->entries,
                  agreement->unfinished);
     memset(agreement, 0, sizeof(*agreement));
