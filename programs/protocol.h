@@ -131,7 +131,6 @@ enum {
     PROGRAM_WAIT_WROTE_NOTHING = 1 << 0, // the thread wrote nothing since its last wait
     PROGRAM_WAIT_TAKES_SIGNALS = 1 << 1, // it waits for signals of the program
     PROGRAM_WAIT_SINCE_LOOK = 1 << 2,    // what came in its calls since its last wait ends it, too
-    PROGRAM_WAIT_MAY_HAVE_WRITTEN = 1 << 3, // the thread did something else than to look
 };
 
 // The objects by which threads wait for each other. They only make messages clear.
@@ -438,6 +437,7 @@ typedef struct program_shared {
     uint32_t spins;           // by the simulator: looks at a bell before the thread sleeps
     uint32_t quiet;           // by both: until the next call, no queue has a completion
     uint32_t alone;           // by the simulator: no other thread can run before the next call
+    uint32_t acted;           // by the library: the thread may have written since its last wait
     uint32_t at_descriptors;  // by the simulator: number of other threads that wait for descriptors
     uint32_t key_waits[PROGRAM_KEYS]; // by the library: threads that wait for keys, by their hash
     uint32_t bells[PROGRAM_BELLS];    // programs/bell.h; the first is the simulator's

@@ -452,11 +452,10 @@ static bool take_call(app__pr_thread_t *thread)
         return false;
     }
     program->calls += call->op != PROGRAM_FLUSH || call->flags == 0;
-    thread->acted =
-        thread->acted ||
-        (call->op != PROGRAM_WAIT && call->op != PROGRAM_POLL_CQ && call->op != PROGRAM_YIELD &&
-         call->op != PROGRAM_FLUSH) ||
-        (call->op == PROGRAM_WAIT && (call->flags & PROGRAM_WAIT_MAY_HAVE_WRITTEN) != 0);
+    thread->acted = thread->acted || shared->acted != 0 ||
+                    (call->op != PROGRAM_WAIT && call->op != PROGRAM_POLL_CQ &&
+                     call->op != PROGRAM_YIELD && call->op != PROGRAM_FLUSH);
+    shared->acted = 0;
     app__program_post_all(program);
     if ((shared->sockets_written != 0 || call->op == PROGRAM_WAIT || call->op == PROGRAM_BYE) &&
         !app__foresight_repeats(program)) {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "programs/spin/loops.h"
 #include "programs/time/rewrite.h"
 #include "programs/turn.h"
 
@@ -33,8 +34,18 @@ PROGRAM_EXPORT void *dlopen(const char *file, int flags)
     void *handle = PROGRAM_NEXT(dlopen)(file, flags);
     if (turn_on()) {
         rewrite_all();
+        spin_load();
     }
     return handle;
+}
+
+PROGRAM_EXPORT int dlclose(void *handle)
+{
+    const int result = PROGRAM_NEXT(dlclose)(handle);
+    if (turn_on()) {
+        spin_load();
+    }
+    return result;
 }
 
 // This library's functions have no versions.

@@ -30,6 +30,7 @@
 #define TEXT_BYTES_MAX (UINT64_C(16) << 20) // of an object
 #define ITERATION_PS (2 * TURN_PS_PER_NS)   // the time of an iteration
 #define PAUSE_PS (40 * TURN_PS_PER_NS)      // of each pause in it
+#define SEARCHED_MAX 256u                   // pieces of code
 #define FREE_MAX 1000u                      // iterations left that take no time
 #define UNKNOWN_MAX 8u    // visits to a loop that does something else, after which it is left alone
 #define VISITS_MAX 65536u // visits in a row without a wait, after which it is left alone
@@ -78,12 +79,12 @@ typedef struct decoder {
     __typeof__(cs_option) *option;
     __typeof__(cs_malloc) *make;
     __typeof__(cs_disasm_iter) *next;
-    __typeof__(cs_free) *release;
-    __typeof__(cs_close) *close;
     bool tried;
 } decoder_t;
 
 static decoder_t decoder;
+static const uint8_t *searched[SEARCHED_MAX];
+static uint32_t searched_count;
 
 static bool open_decoder(void)
 {
@@ -107,8 +108,6 @@ static bool open_decoder(void)
     FIND(option, "cs_option")
     FIND(make, "cs_malloc")
     FIND(next, "cs_disasm_iter")
-    FIND(release, "cs_free")
-    FIND(close, "cs_close")
 #undef FIND
     if (decoder.open(CS_ARCH_X86, CS_MODE_64, &decoder.engine) != CS_ERR_OK) {
         return false;
@@ -118,14 +117,6 @@ static bool open_decoder(void)
     (void)decoder.option(decoder.engine, CS_OPT_DETAIL, CS_OPT_OFF);
     (void)decoder.option(decoder.engine, CS_OPT_SKIPDATA, CS_OPT_ON); // tables between functions
     return decoder.instruction != NULL;
-}
-
-static void close_decoder(void)
-{
-    if (decoder.instruction != NULL) {
-        decoder.release(decoder.instruction, 1);
-        (void)decoder.close(&decoder.engine);
-    }
 }
 
 // Returns what an instruction does; false: it is none of such a loop.
@@ -395,16 +386,54 @@ static bool is_of_library(const char *object)
            strchr(object + length, '/') == NULL;
 }
 
+static bool is_loaded(const uint8_t *code)
+{
+    Dl_info info;
+    return dladdr(code, &info) != 0;
+}
+
+// Returns true if the code was searched before, else notes it.
+static bool was_searched(const uint8_t *begin)
+{
+    for (uint32_t i = 0; i < searched_count; i++) {
+        if (searched[i] == begin) {
+            return true;
+        }
+    }
+    if (searched_count < SEARCHED_MAX) {
+        searched[searched_count++] = begin;
+    }
+    return false;
+}
+
+// Forgets the code and the loops of libraries that were closed.
+static void forget_closed(void)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < searched_count; i++) {
+        if (is_loaded(searched[i])) {
+            searched[kept++] = searched[i];
+        }
+    }
+    searched_count = kept;
+    for (uint32_t i = 0; i < loop_count; i++) {
+        if (loops[i].planted && !is_loaded(loops[i].jump)) {
+            loops[i] = (loop_t){0};
+        }
+    }
+}
+
 static int search_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
-    const bool searched = !is_of_system(object->dlpi_name) && !is_of_library(object->dlpi_name);
-    for (unsigned i = 0; i < object->dlpi_phnum && searched; i++) {
+    const bool wanted = !is_of_system(object->dlpi_name) && !is_of_library(object->dlpi_name);
+    for (unsigned i = 0; i < object->dlpi_phnum && wanted; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         const uint8_t *begin = (const uint8_t *)(uintptr_t)(object->dlpi_addr + segment->p_vaddr);
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 &&
-            segment->p_filesz <= TEXT_BYTES_MAX && !code_is_own(begin) && open_decoder()) {
+            segment->p_filesz <= TEXT_BYTES_MAX && !code_is_own(begin) && !was_searched(begin) &&
+            open_decoder()) {
             find_loops(begin, begin + segment->p_filesz);
         }
     }
@@ -413,14 +442,176 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *unused)
 
 void counting_begin(void)
 {
+    forget_closed();
     (void)dl_iterate_phdr(search_object, NULL);
-    close_decoder();
+}
+
+void counting_open(void)
+{
+    uintptr_t here = (uintptr_t)counting_open;
+    iteration_code_t codes[ITERATION_CODES_MAX];
+    if (open_decoder()) {
+        (void)counting_translate(&here, 1, here, codes); // Capstone makes its tables
+    }
+}
+
+// -- loops that do not count
+
+static iteration_operand_t register_operand(uint8_t index)
+{
+    return (iteration_operand_t){.kind = ITERATION_REGISTER, .bytes = 8, .base = index};
+}
+
+// Moves the stack pointer, without a change of flags.
+static iteration_code_t move_stack(int64_t bytes)
+{
+    return (iteration_code_t){.op = ITERATION_LEA,
+                              .target = ITERATION_NONE,
+                              .to = register_operand(REG_RSP),
+                              .from = {.kind = ITERATION_MEMORY,
+                                       .bytes = 8,
+                                       .base = REG_RSP,
+                                       .index = ITERATION_NONE,
+                                       .value = (uint64_t)bytes}};
+}
+
+// Translates an instruction of a function's beginning or end. Returns the number of codes; 0: it is
+// another one.
+static uint32_t translate_stack(const cs_insn *instruction, iteration_code_t *codes)
+{
+    iteration_operand_t top = {.kind = ITERATION_MEMORY,
+                               .bytes = 8,
+                               .base = REG_RSP,
+                               .index = ITERATION_NONE,
+                               .scale = 1};
+    iteration_code_t move = {.op = ITERATION_MOVE, .target = ITERATION_NONE, .to = top};
+    switch (instruction->id) {
+    case X86_INS_ENDBR64:
+        codes[0] = (iteration_code_t){.op = ITERATION_NOP};
+        return 1;
+    case X86_INS_RET: // to where the call of the trace came from
+        codes[0] = move_stack(8);
+        return instruction->bytes[0] == 0xc3 ? 1 : 0;
+    case X86_INS_CALL:
+        move.from = (iteration_operand_t){.kind = ITERATION_VALUE,
+                                          .bytes = 8,
+                                          .value = instruction->address + 5};
+        codes[0] = move_stack(-8);
+        codes[1] = move;
+        return instruction->bytes[0] == 0xe8 ? 2 : 0;
+    case X86_INS_PUSH:
+        codes[0] = move_stack(-8);
+        codes[1] = move;
+        return translate_operand(instruction, 0, &codes[1].from) &&
+                       codes[1].from.kind == ITERATION_REGISTER && codes[1].from.bytes == 8
+                   ? 2
+                   : 0;
+    case X86_INS_POP:
+        move.from = top;
+        codes[0] = move;
+        codes[1] = move_stack(8);
+        return translate_operand(instruction, 0, &codes[0].to) &&
+                       codes[0].to.kind == ITERATION_REGISTER && codes[0].to.bytes == 8
+                   ? 2
+                   : 0;
+    case X86_INS_LEAVE:
+        top.base = REG_RBP;
+        top.value = 0;
+        codes[0] = move_stack(8);
+        codes[0].from.base = REG_RBP;
+        codes[1] = (iteration_code_t){.op = ITERATION_MOVE,
+                                      .target = ITERATION_NONE,
+                                      .to = register_operand(REG_RBP),
+                                      .from = top};
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+// Translates an instruction with a condition or an exchange. Returns false if it is another one.
+static bool translate_other(const cs_insn *instruction, iteration_code_t *code)
+{
+    const cs_x86 *detail = &instruction->detail->x86;
+    unsigned at = 0;
+    while (at < 5 && instruction->bytes[at] != 0x0f) {
+        at++;
+    }
+    const uint8_t opcode = instruction->bytes[at + 1];
+    *code = (iteration_code_t){.target = ITERATION_NONE, .condition = opcode & 0xf};
+    if (instruction->id == X86_INS_XCHG || instruction->id == X86_INS_CMPXCHG) {
+        code->op =
+            instruction->id == X86_INS_XCHG ? ITERATION_EXCHANGE : ITERATION_COMPARE_EXCHANGE;
+    } else if (instruction->bytes[at] == 0x0f && (opcode & 0xf0) == 0x40) {
+        code->op = ITERATION_MOVE_IF;
+    } else if (instruction->bytes[at] == 0x0f && (opcode & 0xf0) == 0x90) {
+        code->op = ITERATION_SET_IF;
+        return translate_operand(instruction, 0, &code->to);
+    } else {
+        return false;
+    }
+    return detail->op_count == 2 && translate_operand(instruction, 0, &code->to) &&
+           translate_operand(instruction, 1, &code->from);
+}
+
+uint32_t counting_translate(const uintptr_t *places, uint32_t count, uintptr_t first,
+                            iteration_code_t *codes)
+{
+    uint32_t begin = 0;
+    uint32_t used = 0;
+    while (begin < count && places[begin] != first) {
+        begin++;
+    }
+    if (decoder.instruction == NULL || begin == count) {
+        return 0;
+    }
+    (void)decoder.option(decoder.engine, CS_OPT_DETAIL, CS_OPT_ON);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *at = (const uint8_t *)places[(begin + i) % count];
+        const uintptr_t next = places[(begin + i + 1) % count];
+        size_t left = 15;
+        uint64_t address = (uintptr_t)at;
+        if (used + 3 > ITERATION_CODES_MAX ||
+            !decoder.next(decoder.engine, &at, &left, &address, decoder.instruction)) {
+            return 0;
+        }
+        iteration_code_t *code = &codes[used++];
+        if (translate(decoder.instruction, code)) {
+            if (code->op == ITERATION_JUMP_IF) { // the condition under which the thread leaves
+                code->condition ^= next == (uintptr_t)target_of(decoder.instruction);
+            } else if (code->op == ITERATION_JUMP) {
+                code->op = ITERATION_NOP;
+            }
+        } else if (!translate_other(decoder.instruction, code)) {
+            const uint32_t more = translate_stack(decoder.instruction, code);
+            if (more == 0) {
+                return 0;
+            }
+            used += more - 1;
+        }
+    }
+    codes[used++] = (iteration_code_t){.op = ITERATION_JUMP};
+    return used;
 }
 
 #else
 
 void counting_begin(void)
 {
+}
+
+void counting_open(void)
+{
+}
+
+uint32_t counting_translate(const uintptr_t *places, uint32_t count, uintptr_t first,
+                            iteration_code_t *codes)
+{
+    (void)places;
+    (void)count;
+    (void)first;
+    (void)codes;
+    return 0;
 }
 
 #endif
@@ -451,9 +642,10 @@ static void uproot(loop_t *loop)
 static uint64_t wait_for(const loop_t *loop, uint64_t count, bool again)
 {
     program_call_t call = {
-        .flags = again ? PROGRAM_WAIT_WROTE_NOTHING : PROGRAM_WAIT_MAY_HAVE_WRITTEN,
+        .flags = again ? PROGRAM_WAIT_WROTE_NOTHING : 0,
         .wait = {.mask = PROGRAM_ON_MEMORY | PROGRAM_ON_SIGNAL, .timeout_ps = PROGRAM_NEVER}};
     const uint64_t begin_ps = turn_now_ps();
+    turn_shared->acted |= !again;
     last.left_ps = again ? last.left_ps : 0;
     if (count < (UINT64_C(1) << 62) / loop->iteration_ps) {
         call.wait.timeout_ps = count * loop->iteration_ps - (uint64_t)last.left_ps;
@@ -496,6 +688,10 @@ static void go_on(loop_t *loop, long long *registers)
     }
     if (passed != 0) {
         iteration_advance(&forecast, passed, registers);
+    }
+    if (last.loop != NULL &&
+        iteration_foresee(loop->codes, loop->count, registers, &forecast) == ITERATION_LEAVES) {
+        last.loop = NULL; // the thread may write before it comes back in the same state
     }
 }
 

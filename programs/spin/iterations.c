@@ -11,13 +11,17 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <ucontext.h>
 
 #define STEPS_MAX 160u // of an iteration
+#define REPEATS 3u     // iterations after which the flags are those of the loop
 
 // The flags tell how two numbers compare. After an addition, only whether the result is
-// zero or negative is known.
+// zero or negative is known. At the beginning they may be those of the processor.
 typedef struct flags {
     bool known;
+    bool raw;
+    uint64_t of_processor;
     bool of_result;
     unsigned bits;
     iteration_number_t left;
@@ -210,6 +214,9 @@ static bool holds(walk_t *walk, unsigned condition)
     iteration_number_t difference = {.value = (left.value - right.value) & mask_of(bits),
                                      .slope = left.slope - right.slope};
     bool result = false;
+    if (flags->raw) {
+        return iteration_jumps(condition, flags->of_processor);
+    }
     switch (condition & 0xe) {
     case 0x4: // equal
         limit_equal(walk, difference, bits);
@@ -287,11 +294,40 @@ static void move(walk_t *walk, const iteration_code_t *code)
     set(walk, &code->to, number);
 }
 
+static void move_if(walk_t *walk, const iteration_code_t *code)
+{
+    walk->bad = walk->bad || !walk->flags.known;
+    const bool moves = !walk->bad && holds(walk, code->condition);
+    const iteration_number_t other =
+        code->op == ITERATION_SET_IF ? (iteration_number_t){0} : get(walk, &code->to);
+    const iteration_number_t number =
+        code->op == ITERATION_SET_IF ? (iteration_number_t){.value = 1} : get(walk, &code->from);
+    set(walk, &code->to, moves ? number : other);
+}
+
+static void exchange(walk_t *walk, const iteration_code_t *code)
+{
+    const iteration_operand_t rax = {.kind = ITERATION_REGISTER,
+                                     .bytes = code->to.bytes,
+                                     .base = REG_RAX};
+    const bool compares = code->op == ITERATION_COMPARE_EXCHANGE;
+    const iteration_number_t to = get(walk, &code->to);
+    const iteration_number_t from = get(walk, &code->from);
+    if (compares) {
+        calculate(walk, &(iteration_code_t){.op = ITERATION_CMP, .to = rax, .from = code->to});
+    }
+    if (!compares || holds(walk, 0x4)) {
+        set(walk, &code->to, from);
+    }
+    if (!compares || !holds(walk, 0x4)) {
+        set(walk, compares ? &rax : &code->from, to);
+    }
+}
+
 // Executes one iteration. Returns false if it leaves the loop.
 static bool iterate(walk_t *walk, const iteration_code_t *codes, uint32_t count)
 {
     uint32_t at = 0;
-    walk->flags.known = false;
     for (uint32_t steps = 0; steps < STEPS_MAX && !walk->bad; steps++) {
         const iteration_code_t *code = &codes[at];
         const bool is_last = ++at == count;
@@ -303,6 +339,10 @@ static bool iterate(walk_t *walk, const iteration_code_t *codes, uint32_t count)
         } else if (code->op == ITERATION_JUMP_IF) {
             walk->bad = walk->bad || !walk->flags.known;
             jumps = !walk->bad && holds(walk, code->condition);
+        } else if (code->op == ITERATION_MOVE_IF || code->op == ITERATION_SET_IF) {
+            move_if(walk, code);
+        } else if (code->op == ITERATION_EXCHANGE || code->op == ITERATION_COMPARE_EXCHANGE) {
+            exchange(walk, code);
         } else if (code->op != ITERATION_NOP && code->op != ITERATION_JUMP) {
             calculate(walk, code);
         }
@@ -357,16 +397,45 @@ static bool is_linear(const iteration_state_t *state, const iteration_state_t *e
     return linear;
 }
 
+static void begin(iteration_state_t *state, const long long *registers)
+{
+    state->cell_count = 0;
+    for (uint32_t i = 0; i < ITERATION_REGISTERS; i++) {
+        state->registers[i] = (iteration_number_t){.value = (uint64_t)registers[i]};
+    }
+}
+
+iteration_result_t iteration_repeats(const iteration_code_t *codes, uint32_t count,
+                                     const long long *registers)
+{
+    iteration_state_t state;
+    walk_t walk = {
+        .state = &state,
+        .flags = {.known = true, .raw = true, .of_processor = (uint64_t)registers[REG_EFL]}};
+    begin(&state, registers);
+    bool same = true;
+    for (unsigned i = 0; i < REPEATS && same && !walk.bad; i++) {
+        same = iterate(&walk, codes, count);
+    }
+    if (!same && !walk.bad) {
+        return ITERATION_LEAVES;
+    }
+    for (uint32_t i = 0; i < ITERATION_REGISTERS; i++) {
+        same = same && state.registers[i].value == (uint64_t)registers[i];
+    }
+    for (uint32_t i = 0; i < state.cell_count; i++) {
+        same = same && state.cells[i].number.value == state.cells[i].before;
+    }
+    return same && !walk.bad ? ITERATION_GOES_ON : ITERATION_UNKNOWN;
+}
+
 iteration_result_t iteration_foresee(const iteration_code_t *codes, uint32_t count,
                                      const long long *registers, iteration_forecast_t *forecast)
 {
     iteration_state_t *next = &forecast->next;
     iteration_state_t after;
     uint64_t limit = 0;
-    next->cell_count = 0;
-    for (uint32_t i = 0; i < ITERATION_REGISTERS; i++) {
-        next->registers[i] = (iteration_number_t){.value = (uint64_t)registers[i]};
-    }
+    begin(next, registers);
     iteration_result_t result = run(next, codes, count, &limit);
     after = *next;
     result = result == ITERATION_GOES_ON ? run(&after, codes, count, &limit) : result;

@@ -28,6 +28,10 @@ typedef enum iteration_op {
     ITERATION_TEST,
     ITERATION_JUMP,
     ITERATION_JUMP_IF,
+    ITERATION_MOVE_IF,
+    ITERATION_SET_IF,           // 1 or 0
+    ITERATION_EXCHANGE,         // xchg
+    ITERATION_COMPARE_EXCHANGE, // cmpxchg
 } iteration_op_t;
 
 typedef enum iteration_kind {
@@ -48,7 +52,7 @@ typedef struct iteration_operand {
 typedef struct iteration_code {
     iteration_op_t op;
     bool keeps_carry;  // inc, dec
-    uint8_t condition; // of a jump
+    uint8_t condition; // of a jump, or for the others with _IF
     uint8_t target;    // of a jump: index of an instruction; ITERATION_NONE: leaves the loop
     iteration_operand_t to;
     iteration_operand_t from;
@@ -91,6 +95,11 @@ typedef struct iteration_forecast {
 // the jump back. Reads the memory that the loop reads.
 iteration_result_t iteration_foresee(const iteration_code_t *codes, uint32_t count,
                                      const long long *registers, iteration_forecast_t *forecast);
+
+// Returns ITERATION_GOES_ON if iterations lead to the same state, so that only others can end the
+// loop; ITERATION_LEAVES if the thread leaves the loop.
+iteration_result_t iteration_repeats(const iteration_code_t *codes, uint32_t count,
+                                     const long long *registers);
 
 // Sets the registers and the memory to the state after `count` iterations, 1 to forecast->count.
 // Memory that changed meanwhile stays as it is.

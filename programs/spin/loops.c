@@ -10,6 +10,11 @@
 // write of the NIC or a signal can end. So it waits for these, in simulated time, as if it had
 // called a function.
 //
+// While other threads look at memory, they must know whether a thread that was woken writes. So its
+// next iteration is computed (iterations.c), or, if the loop has other instructions, executed step
+// by step: either it leads back to the same state by the same instructions, and the thread wrote
+// nothing and waits again, or the thread has left the loop. Then the others look again.
+//
 // The int3 stays, so that the next wait there begins at once. A jump stands in its place if one of
 // the loop's instructions can be moved (programs/time/detour.h), since two signals for each wait
 // take longer than the wait itself. When the search happens changes no result: the thread waits
@@ -17,8 +22,7 @@
 
 #include "programs/spin/loops.h"
 
-#include <elf.h>
-#include <link.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -33,6 +37,7 @@
 #include "programs/process/signals.h"
 #include "programs/spin/counting.h"
 #include "programs/spin/iterations.h"
+#include "programs/spin/state.h"
 #include "programs/system.h"
 #include "programs/time/detour.h"
 #include "programs/turn.h"
@@ -46,19 +51,14 @@
 #define STEPS_PER_PERIOD 200u    // of a search, for each PERIOD_NS of the timer
 #define STEPS_MAX 20000u         // of a search
 #define LOOP_MAX 256u            // instructions of a loop among which a jump is looked for
-#define STACK_BYTES 1024u        // that are compared
-#define DATA_BYTES_MAX (1u << 20)
-#define DATA_SEGMENTS_MAX 256u
-#define HEAP_BYTES_MAX (UINT64_C(16) << 20)
 #define LOOPS_MAX 32u
 #define JUMPS_TRIED 4u
+#define LOCK_TEST 6u    // instructions behind an atomic one, in which a lock's success is tested
 #define VISITS_MAX 512u // of an int3 in a row without a wait, after which it is removed
-
-typedef struct state {
-    greg_t registers[REG_EFL + 1];
-    uint8_t stack[STACK_BYTES];
-    size_t stack_bytes;
-} state_t;
+#define LOOK_STEPS 600u // after a wait, in which a thread may show that it has not left the loop
+#define LOOK_MORE 8u    // steps beside those of the loop
+#define DOUBTS_MAX 50
+#define DOUBTS_LEFT (-100) // after steps that have shown that the thread left the loop
 
 // A place in a loop.
 typedef struct loop {
@@ -71,6 +71,12 @@ typedef struct loop {
     uint32_t visits;    // since the last call or wait
     uint32_t renew;     // the state at this number of visits
     uint64_t data;
+    uint32_t length; // of an iteration, in instructions; 0: not known
+    uint64_t path;   // sum over them; 0: not known
+    int32_t doubts;  // counts waits in a row in the same state although the thread seemed to leave.
+                     // Above 0, only steps show that; from DOUBTS_MAX on, nothing does
+    uint32_t code_count; // of codes; 0: they are not known
+    iteration_code_t codes[ITERATION_CODES_MAX];
     state_t state;
 } loop_t;
 
@@ -92,103 +98,25 @@ typedef struct watch {
     // its last wait in a loop
     uint64_t wait_calls;
     state_t wait_state;
+    // the steps after it
+    loop_t *look; // the loop; NULL: the walk is none of these
+    uint64_t sum; // over the instructions of this iteration
+    uint64_t sum_before;
+    uint32_t round; // the number of steps at its beginning
+    uint32_t steps_max;
+    bool differs; // an iteration before did something else
+    bool left;
 } watch_t;
 
 static loop_t loops[LOOPS_MAX];
 static watch_t first_watch;
 static __thread watch_t *watch __attribute__((tls_model("initial-exec"))) = &first_watch;
 
-static struct {
-    const uint8_t *begin;
-    size_t bytes;
-} data_segments[DATA_SEGMENTS_MAX];
-static uint32_t data_segment_count;
-static const uint8_t *heap_begin;
-
 extern void *__libc_stack_end;
-
-// -- states
-
-static greg_t flags_of(const greg_t *registers)
-{
-    return registers[REG_EFL] & ~(TRAP_FLAG | RESUME_FLAG);
-}
-
-static size_t stack_bytes_at(uintptr_t pointer)
-{
-    const uintptr_t end = watch->stack_end;
-    if (pointer > end || end - pointer > (UINT64_C(1) << 30)) {
-        return 0; // another stack, whose size is not known
-    }
-    return end - pointer < STACK_BYTES ? end - pointer : STACK_BYTES;
-}
 
 static void take_state(state_t *state, const greg_t *registers)
 {
-    memcpy(state->registers, registers, sizeof state->registers);
-    state->stack_bytes = stack_bytes_at((uintptr_t)registers[REG_RSP]);
-    memcpy(state->stack, (const void *)(uintptr_t)registers[REG_RSP], state->stack_bytes);
-}
-
-static bool is_in_state(const state_t *state, const greg_t *now)
-{
-    const greg_t *then = state->registers;
-    // The general registers and the instruction pointer come first in the array.
-    return memcmp(now, then, (REG_RIP + 1) * sizeof *now) == 0 && flags_of(now) == flags_of(then) &&
-           memcmp((const void *)(uintptr_t)now[REG_RSP], state->stack, state->stack_bytes) == 0;
-}
-
-static uint64_t add_to_sum(uint64_t sum, const uint8_t *at, size_t bytes)
-{
-    for (size_t left = bytes; left >= 8; left -= 8, at += 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    }
-    return sum;
-}
-
-// Returns a sum over the variables of the program and its libraries, and over the heap. A loop that
-// counts or reads a file changes them.
-static uint64_t sum_data(void)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < data_segment_count; i++) {
-        sum = add_to_sum(sum, data_segments[i].begin, data_segments[i].bytes);
-    }
-    const uint8_t *heap_end = sbrk(0);
-    const size_t heap_bytes = heap_end > heap_begin ? (size_t)(heap_end - heap_begin) : 0;
-    return add_to_sum(sum, heap_begin, heap_bytes < HEAP_BYTES_MAX ? heap_bytes : HEAP_BYTES_MAX);
-}
-
-static bool is_own_object(const struct dl_phdr_info *object)
-{
-    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0) {
-            return code_is_own((const void *)(object->dlpi_addr + segment->p_vaddr));
-        }
-    }
-    return false;
-}
-
-static int find_data(struct dl_phdr_info *object, size_t size, void *unused)
-{
-    (void)size;
-    (void)unused;
-    for (unsigned i = 0; i < object->dlpi_phnum && !is_own_object(object); i++) {
-        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        const uintptr_t begin = (object->dlpi_addr + segment->p_vaddr + 7) & ~(uintptr_t)7;
-        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) != 0 &&
-            segment->p_memsz >= 16 && data_segment_count < DATA_SEGMENTS_MAX) {
-            data_segments[data_segment_count].begin = (const uint8_t *)begin;
-            data_segments[data_segment_count].bytes =
-                segment->p_memsz < DATA_BYTES_MAX ? segment->p_memsz & ~(size_t)7 : DATA_BYTES_MAX;
-            data_segments[data_segment_count].bytes -= 8;
-            data_segment_count++;
-        }
-    }
-    return 0;
+    state_take(state, registers, watch->stack_end);
 }
 
 // -- the timer
@@ -285,14 +213,42 @@ static bool overlaps(uintptr_t place, unsigned length)
     return false;
 }
 
+// Returns true for an instruction that reads and writes memory at once.
+static bool is_atomic(const uint8_t *code)
+{
+    const uint8_t *at = (*code & 0xf0) == 0x40 ? code + 1 : code;
+    return *code == 0xf0 || ((*at & 0xfe) == 0x86 && at[1] < 0xc0);
+}
+
+// Returns the index of an atomic instruction after which the loop jumps or not: it may take a lock,
+// which the loop gives back later, so the thread must wait before it. Returns `length` if there is
+// none.
+static uint32_t find_lock(uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        for (uint32_t j = 1; j <= LOCK_TEST && is_atomic((const uint8_t *)watch->code[i]); j++) {
+            const uint8_t *next = (const uint8_t *)watch->code[(i + j) % length];
+            if (is_atomic(next)) {
+                break;
+            }
+            if (is_jump(next, *next) && *next != 0xeb) {
+                return i;
+            }
+        }
+    }
+    return length;
+}
+
 // Looks for an instruction of the loop that the walk has found where a jump can stand. The walk is
 // at `code`, which may be no other byte of the jump: sets *again then. Returns NULL if there is no
 // place.
 static loop_t *find_jump(uint32_t length, uintptr_t code, bool *again)
 {
+    const uint32_t lock = find_lock(length);
     unsigned tried = 0;
-    for (uint32_t i = 0; i < length && tried < JUMPS_TRIED; i++) {
+    for (uint32_t i = lock < length ? lock : 0; i < length && tried < JUMPS_TRIED; i++) {
         const uintptr_t place = watch->code[i];
+        tried = lock < length ? JUMPS_TRIED : tried;
         loop_t *loop = loop_at(place);
         detour_loop_t jump = {0};
         if (loop == NULL) {
@@ -315,8 +271,9 @@ static loop_t *find_jump(uint32_t length, uintptr_t code, bool *again)
 // there are too many.
 static loop_t *find_int3(uint32_t length, uintptr_t code)
 {
-    uintptr_t place = code;
-    for (uint32_t i = 0; i < length; i++) {
+    const uint32_t lock = find_lock(length);
+    uintptr_t place = lock < length ? watch->code[lock] : code;
+    for (uint32_t i = 0; i < length && lock == length; i++) {
         const uint8_t *at = (const uint8_t *)watch->code[i];
         if (is_jump(at, *at)) {
             place = watch->code[i];
@@ -344,6 +301,9 @@ static bool note_loop(uintptr_t code)
         loop->trusted = false;
         loop->visits = 0;
         loop->renew = 1;
+        loop->length = length;
+        loop->path = 0;
+        loop->code_count = counting_translate(watch->code, length, loop->place, loop->codes);
         plant(loop);
     }
     return !again;
@@ -358,9 +318,9 @@ static bool goes_in_circle(loop_t *loop, const greg_t *registers)
         loop->renew = 1;
     }
     loop->visits++;
-    bool equal = loop->visits > 1 && is_in_state(&loop->state, registers);
+    bool equal = loop->visits > 1 && state_is(&loop->state, registers);
     if (equal && !loop->trusted) {
-        const uint64_t data = sum_data();
+        const uint64_t data = state_sum_data();
         equal = data == loop->data;
         loop->trusted = equal;
         loop->data = data;
@@ -368,52 +328,174 @@ static bool goes_in_circle(loop_t *loop, const greg_t *registers)
     if (loop->visits == loop->renew) {
         loop->renew *= 2;
         take_state(&loop->state, registers);
-        loop->data = loop->trusted ? 0 : sum_data();
+        loop->data = loop->trusted ? 0 : state_sum_data();
     }
     return equal;
 }
 
+// -- waits
+
+// Returns true if another thread may wait for what this one writes.
+static bool others_look(void)
+{
+    return turn_on() && turn_shared->alone == 0;
+}
+
+// Returns what the thread does next, if another one may wait for that and the loop is known.
+static iteration_result_t foresee(const loop_t *loop, const greg_t *registers)
+{
+    return others_look() && loop->doubts <= 0 && loop->code_count != 0
+               ? iteration_repeats(loop->codes, loop->code_count, registers)
+               : ITERATION_UNKNOWN;
+}
+
 // Waits until something may have changed the memory that the loop looks at.
-static void wait_for_memory(const greg_t *registers)
+static void wait_for_memory(loop_t *loop, const greg_t *registers)
 {
     program_call_t call = {
         .wait = {.mask = PROGRAM_ON_MEMORY | PROGRAM_ON_SIGNAL, .timeout_ps = PROGRAM_NEVER}};
-    if (watch->wait_calls == turn_calls && is_in_state(&watch->wait_state, registers)) {
+    const bool again = watch->wait_calls == turn_calls && state_is(&watch->wait_state, registers);
+    if (again && !watch->left) {
         call.flags = PROGRAM_WAIT_WROTE_NOTHING;
     }
+    loop->doubts = !again ? 0 : watch->left ? loop->doubts + 1 : loop->doubts;
+    watch->left = false;
     take_state(&watch->wait_state, registers);
-    (void)turn_wait_call(&call);
+    do {
+        (void)turn_wait_call(&call);
+        call.flags = PROGRAM_WAIT_WROTE_NOTHING;
+        call.wait.timeout_ps = PROGRAM_NEVER;
+    } while (foresee(loop, registers) == ITERATION_GOES_ON);
     watch->wait_calls = turn_calls;
+    loop->calls = turn_calls; // handlers of signals may have made calls
+    loop->visits = 1;
+    loop->renew = 2;
+    take_state(&loop->state, registers);
+    set_timer(PERIOD_NS);
 }
 
-// The thread is at an int3 or a jump. Waits if it goes in a circle.
-static void visit(loop_t *loop, const greg_t *registers)
+// The thread is at an int3 or a jump. Waits if it goes in a circle, and returns true then.
+static bool visit(loop_t *loop, const greg_t *registers)
 {
-    if (turn_on() && !turn_busy() && goes_in_circle(loop, registers)) {
-        wait_for_memory(registers);
-        loop->calls = turn_calls; // handlers of signals may have made calls
-        loop->visits = 1;
-        loop->renew = 2;
-        take_state(&loop->state, registers);
-        set_timer(PERIOD_NS);
+    const bool waits = turn_on() && !turn_busy() && goes_in_circle(loop, registers);
+    if (waits) {
+        wait_for_memory(loop, registers);
     }
     watch->calls_seen = turn_calls - 1; // the timer need not look here
     if (loop->visits > VISITS_MAX) {
         uproot(loop);
         loop->visits = 0;
     }
+    return waits;
+}
+
+// Ends the steps after a wait: the thread has left the loop, as far as is known.
+static void leave(greg_t *registers)
+{
+    watch->on = false;
+    watch->look = NULL;
+    watch->left = true;
+    turn_shared->acted = 1;
+    registers[REG_EFL] &= ~TRAP_FLAG;
+}
+
+// Begins the steps after a wait, if they are needed.
+static void start_look(loop_t *loop, greg_t *registers)
+{
+    watch->sum = 0;
+    watch->sum_before = 0;
+    watch->differs = false;
+    watch->steps = 0;
+    watch->round = 0;
+    watch->steps_max = loop->doubts > 0 || loop->length == 0
+                           ? LOOK_STEPS
+                           : (loop->length + LOOK_MORE) * (loop->path == 0 ? 3 : 1);
+    watch->on = others_look() && loop->doubts < DOUBTS_MAX;
+    watch->look = watch->on ? loop : NULL;
+    registers[REG_EFL] &= ~TRAP_FLAG;
+    if (foresee(loop, registers) == ITERATION_LEAVES) {
+        leave(registers);
+    } else if (watch->on) {
+        registers[REG_EFL] |= TRAP_FLAG;
+    }
+}
+
+// Lets the thread go on behind the place of a loop. Returns false if that takes a step.
+static bool pass_by(const loop_t *loop, greg_t *registers)
+{
+    if (loop->jump.length != 0) {
+        registers[REG_RIP] = (greg_t)loop->jump.past;
+    } else if (is_jump((const uint8_t *)loop->place, loop->byte)) {
+        execute_jump(loop, registers);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// The thread has come back to the place of its wait, in the same state. Waits again if it came by
+// the same instructions as before, since it would do so for ever.
+static void look_again(loop_t *loop, greg_t *registers)
+{
+    const uint64_t sum = watch->sum;
+    const uint32_t length = watch->steps - watch->round;
+    watch->sum = 0;
+    watch->round = watch->steps;
+    if (sum != loop->path && sum != watch->sum_before) {
+        watch->differs = watch->sum_before != 0;
+        watch->sum_before = sum;
+        return;
+    }
+    watch->left = watch->differs || (watch->sum_before != 0 && watch->sum_before != sum);
+    turn_shared->acted |= watch->left;
+    loop->doubts = watch->left ? DOUBTS_LEFT : loop->doubts;
+    loop->path = sum;
+    loop->length = length;
+    wait_for_memory(loop, registers);
+    start_look(loop, registers);
+}
+
+// A step after a wait.
+static void step_on(greg_t *registers)
+{
+    const uintptr_t code = (uintptr_t)registers[REG_RIP];
+    loop_t *loop = watch->look;
+    watch->steps++;
+    if (turn_calls != watch->wait_calls || code_is_own((const void *)code) || !turn_on() ||
+        watch->steps > watch->steps_max) {
+        leave(registers);
+        return;
+    }
+    if (code != loop->jump.back && code != loop->jump.past) {
+        watch->sum += (code ^ code >> 7) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    loop_t *at = loop_at(code);
+    if (at == NULL || !at->planted) {
+        return;
+    }
+    if (at == loop && state_is(&watch->wait_state, registers)) {
+        look_again(loop, registers);
+    }
+    if (!pass_by(at, registers)) {
+        leave(registers);
+    }
 }
 
 // Does what is in the place of the int3.
-static void go_on(loop_t *loop, ucontext_t *context)
+static void go_on(loop_t *loop, bool waited, ucontext_t *context)
 {
     greg_t *registers = context->uc_mcontext.gregs;
     if (!loop->planted) {
         return;
     }
-    if (is_jump((const uint8_t *)loop->place, loop->byte)) {
-        execute_jump(loop, registers);
+    if (pass_by(loop, registers)) {
+        if (waited) {
+            start_look(loop, registers);
+        }
     } else {
+        if (waited && foresee(loop, registers) == ITERATION_LEAVES) {
+            leave(registers);
+        }
         uproot(loop);
         watch->on = true;
         watch->over = loop;
@@ -427,7 +509,9 @@ void detour_pass(long long *registers)
     for (uint32_t i = 0; i < LOOPS_MAX && turn_is_mine(); i++) {
         if (loops[i].jump.length != 0 && loops[i].jump.back == (uintptr_t)registers[REG_EFL + 1]) {
             registers[REG_RIP] = (greg_t)loops[i].place;
-            visit(&loops[i], registers);
+            if (visit(&loops[i], registers)) {
+                start_look(&loops[i], registers);
+            }
         }
     }
 }
@@ -448,6 +532,9 @@ static void start(ucontext_t *context)
 
 static void stop(ucontext_t *context)
 {
+    if (watch->look != NULL) {
+        leave(context->uc_mcontext.gregs);
+    }
     watch->on = false;
     context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
@@ -475,7 +562,7 @@ static void step(ucontext_t *context)
     watch->length++;
     if (turn_calls != watch->calls || code_is_own((const void *)code) || !turn_on()) {
         stop(context);
-    } else if (is_in_state(&watch->snapshot, context->uc_mcontext.gregs)) {
+    } else if (state_is(&watch->snapshot, context->uc_mcontext.gregs)) {
         if (note_loop(code)) {
             stop(context);
         } else {
@@ -510,14 +597,17 @@ static bool on_trap(siginfo_t *info, ucontext_t *context)
         if (watch->on) {
             stop(context);
         }
-        visit(loop, registers);
-        go_on(loop, context);
+        go_on(loop, visit(loop, registers), context);
         return true;
     }
     if (!watch->on) {
         return false;
     }
-    step(context);
+    if (watch->look != NULL) {
+        step_on(registers);
+    } else {
+        step(context);
+    }
     return true;
 }
 
@@ -557,6 +647,7 @@ void spin_begin_thread(void)
         return;
     }
     signals_begin_stack(false);
+    counting_open();
     (void)pthread_attr_getstack(&attributes, &stack, &bytes);
     (void)pthread_attr_destroy(&attributes);
     mine->stack_end = (uintptr_t)stack + bytes;
@@ -580,11 +671,23 @@ void spin_end_thread(void)
     }
 }
 
+void spin_load(void)
+{
+    Dl_info info;
+    for (uint32_t i = 0; i < LOOPS_MAX; i++) {
+        if (loops[i].place != 0 && dladdr((const void *)loops[i].place, &info) == 0) {
+            loops[i].place = 0; // its library was closed
+        }
+    }
+    state_find_data();
+    detour_find_code();
+    counting_begin();
+}
+
 void spin_begin(void)
 {
     (void)code_is_own(NULL);
-    (void)dl_iterate_phdr(find_data, NULL);
-    heap_begin = (const uint8_t *)(((uintptr_t)sbrk(0) + 7) & ~(uintptr_t)7);
+    state_find_data();
     (void)code_write(NULL, NULL, 0); // opens the file of the memory
     signals_begin_stack(true);
     signals_own(SIGTRAP, on_trap);

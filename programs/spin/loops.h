@@ -6,6 +6,9 @@
 // Begins to watch the program's first thread, which calls.
 void spin_begin(void);
 
+// Looks at libraries that the program has loaded or closed.
+void spin_load(void);
+
 // Begins to watch another thread, which calls.
 void spin_begin_thread(void);
 

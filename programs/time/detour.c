@@ -188,6 +188,12 @@ static int find_code(struct dl_phdr_info *object, size_t size, void *unused)
     return 0;
 }
 
+void detour_find_code(void)
+{
+    segment_count = 0;
+    (void)dl_iterate_phdr(find_code, NULL);
+}
+
 void detour_begin(void)
 {
     unsigned a = 0;
@@ -196,7 +202,7 @@ void detour_begin(void)
     unsigned d = 0;
     usable = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & OSXSAVE) != 0 &&
              code_write(NULL, NULL, 0); // opens the file of the memory
-    (void)dl_iterate_phdr(find_code, NULL);
+    detour_find_code();
 }
 
 // -- whether a jump is possible
@@ -420,17 +426,22 @@ bool detour_make(const uint8_t *code, unsigned length)
 // *address to the place of a distance to an operand in it; 0: it has none.
 static unsigned loop_length(const uint8_t *code, unsigned *address)
 {
-    const unsigned prefix = (*code & 0xf0) == 0x40 ? 1 : 0;
+    const unsigned lock = *code == 0xf0 ? 1 : 0;
+    const unsigned prefix = lock + ((code[lock] & 0xf0) == 0x40 ? 1 : 0);
     const uint8_t *at = code + prefix;
     unsigned immediate = 0;
     *address = 0;
     switch (*at) {
     case 0x0f:
         at++;
-        if ((*at & 0xf6) != 0xb6 && *at != 0x1f) { // movzx, movsx, nop
+        if ((*at & 0xf6) != 0xb6 && *at != 0x1f &&          // movzx, movsx, nop
+            (*at & 0xf0) != 0x40 && (*at & 0xf0) != 0x90 && // cmov, set
+            (*at & 0xfe) != 0xb0 && (*at & 0xfe) != 0xc0) { // cmpxchg, xadd
             return 0;
         }
         break;
+    case 0x86: // xchg
+    case 0x87:
     case 0x38: // cmp
     case 0x39:
     case 0x3a:
@@ -459,7 +470,7 @@ static unsigned loop_length(const uint8_t *code, unsigned *address)
     case 0xf3:
         return prefix == 0 && at[1] == 0x90 ? 2 : 0; // pause
     default:
-        return movable_length(code);
+        return lock != 0 ? 0 : movable_length(code);
     }
     const unsigned before = (unsigned)(at + 1 - code);
     if ((at[1] & 0xc7) == 0x05) { // relative to the instruction
@@ -512,6 +523,7 @@ bool detour_make_loop(const uint8_t *code, detour_loop_t *loop)
     const uint8_t *const stub = pool->memory + pool->used;
     uint8_t copy[128];
     uint8_t *at = put_call(copy, stub, pool->memory + ROUTINE_BYTES);
+    const uintptr_t past = (uintptr_t)stub + (uintptr_t)(at - copy);
     unsigned bytes = 0;
     unsigned length = 1;
     while (bytes < JUMP_BYTES && length != 0) {
@@ -528,7 +540,7 @@ bool detour_make_loop(const uint8_t *code, detour_loop_t *loop)
     if (length == 0 || targeted || add_stub(pool, copy, (size_t)(at - copy)) == NULL) {
         return false;
     }
-    *loop = (detour_loop_t){.length = bytes, .back = (uintptr_t)stub + 11};
+    *loop = (detour_loop_t){.length = bytes, .back = (uintptr_t)stub + 11, .past = past};
     memcpy(loop->before, code, bytes);
     memset(loop->after, 0x90, sizeof loop->after);
     (void)put_relative(loop->after, code, jump, sizeof jump, stub);

@@ -12,6 +12,9 @@
 // Notes where the code of the program is. Jumps are written into that code only.
 void detour_begin(void);
 
+// Finds the code again, when a library was loaded.
+void detour_find_code(void);
+
 // Replaces the instruction of `length` bytes at `code`, which reads the counter, and some that
 // follow by a jump, so that it raises no signal any more. Returns false if that is not possible, or
 // was not at an earlier time. May be called in a handler of a signal.
@@ -26,6 +29,7 @@ typedef struct detour_loop {
     uint8_t before[DETOUR_MAX];
     uint8_t after[DETOUR_MAX];
     uintptr_t back; // where the function that the jump leads to returns; it knows the loop by that
+    uintptr_t past; // what was there, behind the call
 } detour_loop_t;
 
 // Prepares a jump at `code` that calls detour_pass() and then does what is there. The caller writes

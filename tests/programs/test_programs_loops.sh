@@ -5,8 +5,9 @@
 #
 # Goal: a loop waits at a jump that the library writes into it if one of its instructions can be moved, else
 # at an int3; registers survive, and both take the same simulated time. Method: loops.c has nine forms of
-# loops, each with ten round trips over two links of 1 us each way. Not pinned: which forms look as if a jump
-# led into them.
+# loops, each with ten round trips over two links of 1 us each way; threads/chains.c has thirteen by which
+# three threads hand on a turn, and three in a library that it loads and closes. Not pinned: which forms look
+# as if a jump led into them.
 # Rerun: ctest --test-dir build/release -R test_programs_loops
 set -eu
 . tests/script.sh
@@ -75,4 +76,27 @@ YAML
              END { if (NR != 2) exit 1 }' "$work/all" || fail "threads at -O$level: $(cat "$work/all")"
     done
 fi
+# Three threads in a ring, a hundred rounds: the sum of their turns, and no more time than they cost.
+lines=$([ -n "$counts" ] && echo 19 || echo 16)
+for level in 0 2; do
+    ${CC:-cc} -O$level $counts -pthread tests/programs/threads/chains.c -o "$work/chains" -ldl
+    ${CC:-cc} -O$level $counts -DLIBRARY -shared -fPIC tests/programs/threads/chains.c -o "$work/chains.so"
+    cat >"$work/chains.yaml" <<YAML
+topology:
+  star: {hosts: 2}
+traffic:
+  - programs:
+      - {host: host0, command: "$work/chains $work/chains.so"}
+YAML
+    for run in 1 2 3; do
+        within 60 "$ROCESIM" run "$work/chains.yaml" --programs -o "$work/chains$run" >"$work/log" 2>&1 ||
+            fail "threads in a ring, -O$level: $(cat "$work/log")"
+        cmp "$work/chains1/programs/host0-0.out" "$work/chains$run/programs/host0-0.out" ||
+            fail "threads in a ring print otherwise, -O$level"
+    done
+    awk -v lines="$lines" '$2 != 15150 || (NR > 1 && ($3 - last < 100 || $3 - last > 2000)) { exit 1 }
+         { last = $3 }
+         END { if (NR != lines) exit 1 }' "$work/chains1/programs/host0-0.out" ||
+        fail "threads in a ring, -O$level: $(cat "$work/chains1/programs/host0-0.out")"
+done
 exit $((failures > 0))

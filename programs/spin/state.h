@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// programs/spin/state.h - the state of a thread in a loop: its registers and the end of its stack.
+#ifndef PROGRAMS_SPIN_STATE_H
+#define PROGRAMS_SPIN_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#define STATE_STACK_BYTES 1024u // that are compared
+
+typedef struct state {
+    greg_t registers[REG_EFL + 1];
+    uint8_t stack[STATE_STACK_BYTES];
+    size_t stack_bytes;
+} state_t;
+
+// Notes the state of a thread whose stack begins at `stack_end`, and grows down.
+void state_take(state_t *state, const greg_t *registers, uintptr_t stack_end);
+
+// Returns true if the calling thread, with these registers, is in this state.
+bool state_is(const state_t *state, const greg_t *registers);
+
+// Finds the variables of the program and its libraries. Called again when one was loaded.
+void state_find_data(void);
+
+// Returns a sum over these variables and over the heap. A loop that counts or reads a file changes
+// them.
+uint64_t state_sum_data(void);
+
+#endif // PROGRAMS_SPIN_STATE_H
