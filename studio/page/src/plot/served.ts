@@ -12,14 +12,12 @@ export function figure_of(scope: Scope, panel: FigurePanel, name: string): HTMLE
         return boxes_of(scope, panel, name);
     }
     const figure: Figure = {
+        ...panel,
         title: told(panel.title),
         x_label: told(panel.x_label),
         y_label: told(panel.y_label),
-        x_log: panel.x_log,
-        y_log: panel.y_log,
         x_range: panel.x_range ?? undefined,
         y_range: panel.y_range ?? undefined,
-        x_tics: panel.x_tics,
         series: panel.curves.map((curve) => ({
             name: told(curve.name),
             kind: curve.style === "boxes" ? "bars" : curve.style,

@@ -25,7 +25,7 @@ export interface Layout {
     by_name: Map<string, number>;
     width: number;
     height: number;
-    tiers: number;
+    gaps: number[]; // by tier: the smallest distance of two of its nodes along x
     folded: boolean; // by the server, to stay small
 }
 
@@ -175,18 +175,24 @@ function place_hosts(graph: Graph, hosts: number[], first_tier: number[]): { wid
     return { width: Math.max(x - 20, 120), deepest };
 }
 
-// Orders a tier by the middle of the neighbours below, which crosses few links, and spreads it over the width.
+// Orders a tier by the middle of the neighbours below, which crosses few links, and spreads it over the width, or over
+// the neighbours where these are a small part of it.
 function spread(graph: Graph, row: number[], tier: number, width: number): void {
     const { nodes, beside } = graph;
-    const middle = new Map(
-        row.map((index) => {
-            const below = [...beside[index]!].filter((other) => nodes[other]!.tier < tier);
-            return [index, below.reduce((sum, other) => sum + nodes[other]!.x, 0) / Math.max(below.length, 1)];
-        }),
-    );
+    const below = (index: number) => [...beside[index]!].filter((other) => nodes[other]!.tier < tier);
+    const mean = (places: number[]) => places.reduce((sum, x) => sum + x, 0) / Math.max(places.length, 1);
+    const x_of = (index: number) => nodes[index]!.x;
+    const middle = new Map(row.map((index) => [index, mean(below(index).map(x_of))]));
     row.sort((one, other) => middle.get(one)! - middle.get(other)! || by_name_of(graph)(one, other));
+    const [low, high] = row
+        .flatMap(below)
+        .reduce(([least, most], index) => [Math.min(least, x_of(index)), Math.max(most, x_of(index))], [width, 0]) as [
+        number,
+        number,
+    ];
+    const [left, room] = high - low < width / 2 && high > low ? [low, high - low] : [0, width];
     for (const [position, index] of row.entries()) {
-        nodes[index]!.x = row.length === 1 ? middle.get(index)! : ((position + 0.5) / row.length) * width;
+        nodes[index]!.x = row.length === 1 ? middle.get(index)! : left + ((position + 0.5) / row.length) * room;
     }
 }
 
@@ -197,6 +203,11 @@ function bend_of({ nodes }: Graph, bundle: Bundle): number {
     const between = (node: PlacedNode) =>
         node.tier === a.tier && node !== a && node !== b && node.x > low && node.x < high;
     return a.tier === b.tier && nodes.some(between) ? -0.22 : 0;
+}
+
+function gap_of(places: number[]): number {
+    const sorted = [...new Set(places)].sort((one, other) => one - other);
+    return Math.min(...sorted.slice(1).map((x, at) => x - sorted[at]!));
 }
 
 export function lay_out(topology: Topology): Layout {
@@ -228,5 +239,6 @@ export function lay_out(topology: Topology): Layout {
     for (const node of nodes) {
         node.y -= top;
     }
-    return { nodes, bundles, by_name, width, height: hosts.deepest - top, tiers: tiers.length, folded: graph.folded };
+    const gaps = tiers.map((row) => gap_of(row.map((index) => nodes[index]!.x)));
+    return { nodes, bundles, by_name, width, height: hosts.deepest - top, gaps, folded: graph.folded };
 }

@@ -39,6 +39,8 @@ function heat_colors(): string[] {
     });
 }
 
+const letter_px = 7; // width of a letter of a name
+
 // Returns the greatest value of the bundle's links in one direction; NaN if none is known.
 export function worst(layout: Layout, heat: Heat, bundle: Bundle, forward: boolean): number {
     let most = NaN;
@@ -164,9 +166,9 @@ class Painter {
         context.stroke();
     }
 
-    // Returns the width in CSS pixels that a node of a tier has for itself.
+    // Returns the width in CSS pixels that a node has for itself.
     private room_of(node: PlacedNode): number {
-        return (this.layout.width * this.view.scale) / Math.max(this.tier_sizes[node.tier] ?? 1, 1);
+        return this.layout.gaps[node.tier]! * this.view.scale;
     }
 
     private draw_node(node: PlacedNode, peak: number): void {
@@ -211,8 +213,7 @@ class Painter {
         const unnamed: PlacedNode[][] = []; // by tier
         for (const node of layout.nodes) {
             const [x] = this.at(node);
-            const room = node.kind === "host" ? 16 * view.scale : this.room_of(node);
-            if (room <= node.name.length * 6.4) {
+            if (this.room_of(node) <= node.name.length * letter_px) {
                 const row = unnamed[node.tier] ?? [];
                 row.push(node);
                 unnamed[node.tier] = row;

@@ -17,14 +17,9 @@ interface DataGridOptions {
     empty?: string;
 }
 
-export function cell_text(value: Cell | undefined, column: Column): string {
-    if (value === null || value === undefined) {
-        return "";
-    }
-    if (typeof value === "number" && (column.unit === "ns" || column.unit === "bytes" || column.unit === "bit/s")) {
-        return with_unit(value, column.unit);
-    }
-    return String(value);
+export function cell_text(value: Cell | undefined, { unit = "" }: Column): string {
+    const readable = typeof value === "number" && ["ns", "bytes", "bit/s"].includes(unit);
+    return readable ? with_unit(value, unit) : String(value ?? "");
 }
 
 export function column_width(column: Column): number {
