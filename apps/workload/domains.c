@@ -11,6 +11,7 @@
 #include "apps/workload/workload.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // A port of a host, and where its link leads.
 typedef struct way {
@@ -22,6 +23,7 @@ typedef struct way {
 struct app__domains {
     way_t *ways; // of the GPUs to their NVSwitches, by host
     size_t count;
+    const net_node_t **first; // of each NVSwitch, by node: itself, or a lower one of its domain
 };
 
 static int compare_pointers(const void *a, const void *b)
@@ -92,6 +94,32 @@ static bool is_guessed(const way_t *way, const net_node_t **trunks, size_t trunk
            bsearch(&way->to, (void *)trunks, trunk_count, sizeof(way->to), compare_nodes) == NULL;
 }
 
+static const net_node_t *first_of(const app__domains_t *domains, const net_node_t *node)
+{
+    while (domains->first[node->sim.index] != node) {
+        node = domains->first[node->sim.index];
+    }
+    return node;
+}
+
+// Makes the NVSwitches that a GPU joins one domain, which its lowest NVSwitch names.
+static void join_switches(app__domains_t *domains, size_t nodes)
+{
+    domains->first = sim_alloc_array(nodes, sizeof(*domains->first));
+    for (size_t i = 0; i < domains->count; i++) {
+        domains->first[domains->ways[i].to->sim.index] = domains->ways[i].to;
+    }
+    for (size_t i = 1; i < domains->count; i++) {
+        if (domains->ways[i].host == domains->ways[i - 1].host) {
+            const net_node_t *const one = first_of(domains, domains->ways[i - 1].to);
+            const net_node_t *const two = first_of(domains, domains->ways[i].to);
+            const net_node_t *const low = one->sim.index < two->sim.index ? one : two;
+            domains->first[one->sim.index] = low;
+            domains->first[two->sim.index] = low;
+        }
+    }
+}
+
 app__domains_t *app__domains_create(const net_t *net)
 {
     const bool known = net_knows_scale_up(net);
@@ -114,12 +142,14 @@ app__domains_t *app__domains_create(const net_t *net)
     }
     sim_free((void *)trunks);
     qsort(domains->ways, domains->count, sizeof(*domains->ways), compare_ways);
+    join_switches(domains, net_node_count(net));
     return domains;
 }
 
 void app__domains_destroy(app__domains_t *domains)
 {
     if (domains != NULL) {
+        sim_free((void *)domains->first);
         sim_free(domains->ways);
         sim_free(domains);
     }
@@ -175,10 +205,11 @@ const net_node_t *app__domain_of(const app__domains_t *domains, const net_node_t
                          ports->count < APP__DOMAIN_PORTS_MAX && domains->ways[i].port <= UINT8_MAX;
          i++) {
         rates_bps[ports->count] = switch_bps(domains->ways[i].to);
+        ports->switches[ports->count] = domains->ways[i].to->sim.index;
         ports->ports[ports->count++] = (uint8_t)domains->ways[i].port;
     }
     deal_turns(ports, rates_bps);
-    return ports->count != 0 ? domains->ways[low].to : NULL;
+    return ports->count != 0 ? first_of(domains, domains->ways[low].to) : NULL;
 }
 
 // -- ports of ranks
@@ -194,17 +225,57 @@ static bool is_domain_port(const app__rank_t *rank, uint32_t port)
     return false;
 }
 
-uint32_t app__domain_port(const app__rank_t *rank, uint32_t turn)
+static uint32_t domain_port(const app__rank_t *rank, uint32_t turn)
 {
     const app__domain_ports_t *const ports = &rank->domain_ports;
     return rank->port_first + ports->turns[turn % ports->turn_count];
+}
+
+// Returns how many of a rank's ports lead to an NVSwitch, and sets *first to the first of them.
+static uint32_t ports_to(const app__domain_ports_t *ports, uint32_t node, uint32_t *first)
+{
+    uint32_t count = 0;
+    for (uint32_t i = ports->count; i-- > 0;) {
+        if (ports->switches[i] == node) {
+            *first = i;
+            count++;
+        }
+    }
+    return count;
+}
+
+// Returns the port from which a rank sends to another of its domain in a turn; UINT32_MAX: no
+// NVSwitch has links to both. Ranks at the same NVSwitches take the turns that those have been
+// dealt, others take the NVSwitches that they share one after the other.
+static uint32_t shared_port(const app__rank_t *rank, const app__rank_t *peer, uint32_t turn)
+{
+    const app__domain_ports_t *const own = &rank->domain_ports;
+    const app__domain_ports_t *const other = &peer->domain_ports;
+    uint32_t shared[APP__DOMAIN_PORTS_MAX];
+    uint32_t count = 0;
+    uint32_t first = 0;
+    if (own->count == other->count &&
+        memcmp(own->switches, other->switches, own->count * sizeof(own->switches[0])) == 0) {
+        return domain_port(rank, turn);
+    }
+    for (uint32_t i = 0; i < own->count; i++) {
+        if ((i == 0 || own->switches[i] != own->switches[i - 1]) &&
+            ports_to(other, own->switches[i], &first) > 0) {
+            shared[count++] = own->switches[i];
+        }
+    }
+    if (count == 0) {
+        return UINT32_MAX;
+    }
+    const uint32_t links = ports_to(own, shared[turn % count], &first);
+    return rank->port_first + own->ports[first + turn / count % links];
 }
 
 uint32_t app__rail_port(const app__rank_t *rank, uint32_t turn)
 {
     const uint32_t rails = rank->port_count - rank->domain_ports.count;
     if (rails == 0) {
-        return app__domain_port(rank, turn);
+        return domain_port(rank, turn);
     }
     uint32_t left = turn % rails;
     uint32_t port = 0;
@@ -239,10 +310,12 @@ uint64_t app__fabric_bps(const app__rank_t *rank)
 
 uint32_t app__port_to(const app__rank_t *rank, const app__rank_t *peer, uint32_t nic)
 {
-    if (rank->domain != NULL && rank->domain == peer->domain) {
-        return app__domain_port(rank, nic);
+    const bool inside = rank->domain != NULL && rank->domain == peer->domain;
+    const uint32_t shared = inside ? shared_port(rank, peer, nic) : UINT32_MAX;
+    if (shared != UINT32_MAX) {
+        return shared;
     }
-    if (rank->direct || peer->direct) {
+    if (!inside && (rank->direct || peer->direct)) {
         uint32_t own = 0;
         uint32_t other = 0;
         app__direct_ports(rank, peer, &own, &other);

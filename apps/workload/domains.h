@@ -9,16 +9,15 @@
 typedef struct app__domains app__domains_t;
 app__domains_t *app__domains_create(const net_t *net); // after net_build
 void app__domains_destroy(app__domains_t *domains);    // NULL is allowed
-// Returns the first NVSwitch of a host that is a GPU, and its ports to all of them; NULL: it is no
-// GPU.
+// Returns the first NVSwitch of the domain of a host that is a GPU, and the host's ports to its own
+// NVSwitches; NULL: it is no GPU. NVSwitches are of one domain if they share a GPU.
 const net_node_t *app__domain_of(const app__domains_t *domains, const net_node_t *host,
                                  app__domain_ports_t *ports);
 // Returns the port, in workload->ports, from which a rank sends to another on NICs of a number:
-// within an NVLink domain one to an NVSwitch, in turn.
+// within an NVLink domain one to an NVSwitch that both have a link to, in turn.
 uint32_t app__port_to(const app__rank_t *rank, const app__rank_t *peer, uint32_t nic);
-// Returns a port, in workload->ports: that to an NVSwitch, or a NIC of the fabric, whose turn it
-// is. A rank without NICs of the fabric has its links to NVSwitches alone.
-uint32_t app__domain_port(const app__rank_t *rank, uint32_t turn);
+// Returns the NIC of the fabric, in workload->ports, whose turn it is. A rank without such NICs has
+// its links to NVSwitches alone.
 uint32_t app__rail_port(const app__rank_t *rank, uint32_t turn);
 // Returns the rate of a rank's links to its NVSwitches together, or to the fabric.
 uint64_t app__domain_bps(const app__rank_t *rank);

@@ -20,6 +20,7 @@
 // The ports of a host that lead to NVSwitches, in the order of the switches.
 typedef struct app__domain_ports {
     uint8_t ports[APP__DOMAIN_PORTS_MAX];
+    uint32_t switches[APP__DOMAIN_PORTS_MAX]; // the node to which each port leads
     uint32_t count;
     uint8_t turns[APP__DOMAIN_TURNS]; // port of each turn, by the rates of the switches
     uint32_t turn_count;
@@ -59,7 +60,7 @@ struct app__rank {
     uint32_t port_first; // first of its NICs in workload->ports
     uint32_t port_count;
     app__domain_ports_t domain_ports; // those of its ports that lead to NVSwitches
-    const net_node_t *domain;         // the first of these NVSwitches; NULL: there is none
+    const net_node_t *domain;         // the first NVSwitch of its domain; NULL: there is none
     bool direct;                      // its host has links to other hosts
     uint32_t left;                    // operations that have not finished
     bool begun;

@@ -22,25 +22,12 @@ void app__member_channel_ports(const app__member_t *own, const app__member_t *pe
                                const app__port_t **peer_port)
 {
     const app__collectives_t *const all = own->all;
-    const app__coll_rank_t *const at[2] = {app__member_rank(own), app__member_rank(peer)};
-    const app__member_t *const members[2] = {own, peer};
-    const bool inside = at[0]->node == at[1]->node && own->rank->domain != NULL;
-    const uint32_t turn = lane + (all->options.queue_pairs == APP__QPS_PER_MESSAGE ? number : 0);
-    const app__port_t *ports[2];
-    if (!inside && (own->rank->direct || peer->rank->direct)) {
-        uint32_t places[2];
-        app__direct_ports(own->rank, peer->rank, &places[0], &places[1]);
-        *own_port = &all->workload->ports[places[0]];
-        *peer_port = &all->workload->ports[places[1]];
-        return;
-    }
-    for (int i = 0; i < 2; i++) {
-        const app__rank_t *const rank = members[i]->rank;
-        ports[i] = &all->workload
-                        ->ports[inside ? app__domain_port(rank, turn) : app__rail_port(rank, turn)];
-    }
-    *own_port = ports[0];
-    *peer_port = ports[1];
+    // An all-to-all has one lane, so that its pairs of GPUs take turns at the NVSwitches.
+    const bool inside = own->rank->domain != NULL && own->rank->domain == peer->rank->domain;
+    const uint32_t turn = lane + (all->options.queue_pairs == APP__QPS_PER_MESSAGE ? number : 0) +
+                          (inside ? own->number + peer->number : 0);
+    *own_port = &all->workload->ports[app__port_to(own->rank, peer->rank, turn)];
+    *peer_port = &all->workload->ports[app__port_to(peer->rank, own->rank, turn)];
 }
 
 static uint64_t numbers_of(const app__collectives_t *all, uint32_t group)

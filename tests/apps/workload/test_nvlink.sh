@@ -3,7 +3,8 @@
 # tests/apps/workload/test_nvlink.sh - NVLink domains that are links and a switch of their own.
 #
 # Goal: messages within a domain go over its NVSwitch alone and others over rails, for schedules and
-# collectives; no packet on NVLink is marked or paced; a rate without a code of INT is no hindrance.
+# collectives; no packet on NVLink is marked or paced; a rate without a code of INT is no hindrance. A GPU
+# without a link to one of several NVSwitches uses those that it shares with its peer.
 # Method: counters of ports, and the closed form of an incast at line rate. Not pinned: delays.
 set -u
 . tests/script.sh
@@ -64,4 +65,41 @@ run --set 'traffic[0]={collective: {kind: all-reduce, bytes: 1MB, ranks: 4}}'
     fail "8 ranks fit on 4 GPUs"
 grep -q "expected at least 8 NICs, or a schedule of at most 4 ranks" "$work/said" ||
     fail "$(cat "$work/said")"
+
+# servers MISSING...: 4 GPUs at NVSwitches 4 and 5, but for the links `GPU NVSWITCH`
+servers() {
+    {
+        printf '7 4 2 1 %d H100\n4 5 6\n' $((12 - $#))
+        for gpu in 0 1 2 3; do
+            for nvswitch in 4 5; do
+                [[ " $* " == *" $gpu:$nvswitch "* ]] || echo "$gpu $nvswitch 1440Gbps 25ns 0"
+            done
+            echo "$gpu 6 100Gbps 25ns 0"
+        done
+    } >"$work/servers.txt"
+}
+# takes KIND: us of a collective of 8 MiB
+takes() {
+    "$ROCESIM" run "$work/servers.yaml" -o "$work/out" --quiet \
+        --set "traffic[0]={collective: {kind: $1, bytes: 8MiB}}" >/dev/null 2>"$work/err" ||
+        fail "$1: $(cat "$work/err")"
+    sed -n 's/^ *"mean_us": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json" | head -n 1
+}
+echo 'topology: {file: servers.txt}' >"$work/servers.yaml"
+servers
+both=$(takes all-reduce)
+awk -v us="$both" 'BEGIN { exit !(us > 35 && us < 40) }' || fail "two NVSwitches: $both us"
+# Of its 3 peers, an all-to-all reaches 2 by one NVSwitch and 1 by the other.
+awk -v us="$(takes all-to-all)" 'BEGIN { exit !(us > 23.3 && us < 25.5) }' ||
+    fail "an all-to-all does not use both NVSwitches"
+for missing in 1:4 1:5; do
+    servers $missing
+    awk -v us="$(takes all-reduce)" -v both="$both" 'BEGIN { exit !(us > 1.9 * both && us < 2.1 * both) }' ||
+        fail "without $missing an all-reduce does not take twice the time"
+    [ "$(bytes 'host1->switch6')" = 0 ] || fail "without $missing a message leaves NVLink"
+done
+servers 1:4 2:5 # these two GPUs share none, and take their rail
+takes all-to-all >/dev/null
+[ "$(bytes 'host1->switch6')" -gt 2000000 ] && [ "$(bytes 'host0->switch6')" = 0 ] ||
+    fail "GPUs without a common NVSwitch do not take their rail alone"
 [ "$failures" = 0 ]
