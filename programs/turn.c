@@ -40,6 +40,7 @@
 #define LOOKS_FREE 32u
 
 #define CALLER_WORDS 64u // of the caller's stack that are compared
+#define CALLER_SUMS 8u
 #define FRAMES_MAX 32u   // of the library, above that of a call
 #define MOVES_MAX 10000u // attempts in a row at other places than the last one
 #define PAUSES_MAX 1000u // attempts in a row after which nothing else can follow
@@ -617,12 +618,17 @@ static __attribute__((noinline)) uint64_t place_of_call(void)
     for (uint32_t i = 0; i < FRAMES_MAX && frame[1] - begin < length; i++) {
         frame = (const uintptr_t *)frame[0];
     }
-    uint64_t sum = (uintptr_t)frame;
+    uint64_t sums[CALLER_SUMS] = {(uintptr_t)frame}; // several, which need not wait for each other
     for (uint32_t i = 1; i < CALLER_WORDS; i++) {
-        sum = (sum ^ frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        sum ^= sum >> 32;
+        uint64_t *sum = &sums[i % CALLER_SUMS];
+        *sum = (*sum ^ frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        *sum ^= *sum >> 32;
     }
-    return sum;
+    for (uint32_t i = 1; i < CALLER_SUMS; i++) {
+        sums[0] = (sums[0] ^ sums[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        sums[0] ^= sums[0] >> 32;
+    }
+    return sums[0];
 }
 
 uint64_t turn_idle_timeout_ps(turn_idle_t *idle)

@@ -175,7 +175,8 @@ app__turn_t app__foresight_begin(app__pr_thread_t *thread, app__turn_t turn)
         return turn;
     }
     foresight->answered_count = SIM_MIN(shared->answered_count, PROGRAM_FORESEEN_MAX);
-    memcpy(foresight->answered, shared->answered, sizeof(foresight->answered));
+    memcpy(foresight->answered, shared->answered,
+           foresight->answered_count * sizeof(foresight->answered[0]));
     foresight->answered_next = 0;
     foresight->given = 0;
     foresight->last = turn;
