@@ -100,12 +100,14 @@ static inline void sim_pool_put(sim_pool_t *pool, const sim_node_t *node, void *
 
 // -- lines
 
-#define SIM_LINES_MAX 32u // of an object that has no memory of malloc's
+#define SIM_LINES_MAX 64u // of an object that has no memory of malloc's
 
 // Returns zeroed memory of whole cache lines for an object of a node that the worker runs. Objects
 // lie side by side, and in huge pages where there are many: malloc would leave gaps between aligned
 // ones. Give it back with its size; the simulation frees what is left. O(1).
 void *sim_lines_take(sim_worker_t *worker, size_t bytes);
+// Returns the worker that builds a simulation, for objects that are nodes.
+sim_worker_t *sim_builder(const sim_t *sim);
 // Takes back an object, which any worker may have taken. NULL is allowed.
 void sim_lines_give(sim_worker_t *worker, void *memory, size_t bytes);
 

@@ -630,7 +630,7 @@ static void host_destroy(sim_node_t *node)
     give_config(host->config);
     net_scale_up_free(&host->node);
     net_node_fini(&host->node);
-    sim_free(host);
+    sim_lines_give(node->worker, host, sizeof(*host));
 }
 
 static const sim_node_ops_t host_ops = {
@@ -669,9 +669,9 @@ static const nic_config_t *take_config(const net_t *net, const nic_config_t *con
 }
 
 // Takes the reference to the config.
-static nic_host_t *make(const nic_config_t *config)
+static nic_host_t *make(const sim_t *sim, const nic_config_t *config)
 {
-    nic_host_t *const host = sim_alloc_lines(sizeof(*host));
+    nic_host_t *const host = sim_lines_take(sim_builder(sim), sizeof(*host));
     host->config = config;
     host->warm_class = config->priority & (NET_PRIORITIES - 1);
     return host;
@@ -687,7 +687,7 @@ static bool alike(const net_node_t *a, const net_node_t *b)
 
 static net_node_t *make_like(const net_node_t *like)
 {
-    return &make(share(((const nic_host_t *)(const void *)like)->config))->node;
+    return &make(like->sim.sim, share(((const nic_host_t *)(const void *)like)->config))->node;
 }
 
 static const net_again_t host_again = {
@@ -709,7 +709,7 @@ static bool is_plain(const nic_config_t *config, const nic_cc_ops_t *cc)
 // Takes the reference to the config.
 static net_node_t *create(net_t *net, const char *name, const nic_config_t *config)
 {
-    nic_host_t *const host = make(config);
+    nic_host_t *const host = make(net_sim(net), config);
     net_set_again(net, &host_again);
     const void *cc_config;
     const nic_cc_ops_t *const ops = nic__config_cc(config, &cc_config);

@@ -5,6 +5,7 @@
 #include "kernel/pool.h"
 
 #include "kernel/engine/thread.h"
+#include "kernel/engine_internal.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -248,6 +249,11 @@ static void *cut_lines(sim_lines_t *lines, size_t bytes)
     lines->next += bytes;
     lines->left_bytes -= bytes;
     return memory;
+}
+
+sim_worker_t *sim_builder(const sim_t *sim)
+{
+    return &sim->threads[0]->worker;
 }
 
 void *sim_lines_take(sim_worker_t *worker, size_t bytes)

@@ -3,6 +3,7 @@
 // docs/models/switch.md.
 #include <string.h>
 
+#include "kernel/pool.h"
 #include "net/log.h"
 #include "net/meters_internal.h"
 #include "net/models_internal.h"
@@ -77,15 +78,20 @@ static void fini_parts(net_switch_t *sw)
     SIM_FREE_ALL(sw->buffer_state, sw->marking_state, sw->balance_state, sw->late);
 }
 
+static size_t ingress_bytes(const net_node_t *node)
+{
+    return (node->port_count + 1) * sizeof(*((net_switch_t *)NULL)->ingress);
+}
+
 static void destroy(sim_node_t *node)
 {
     net_switch_t *const sw = (net_switch_t *)(void *)node;
     if (sw->buffer != NULL) {
         fini_parts(sw);
     }
+    sim_lines_give(node->worker, sw->ingress, ingress_bytes(&sw->node));
     net_node_fini(&sw->node);
-    sim_free(sw->ingress);
-    sim_free(sw);
+    sim_lines_give(node->worker, sw, sizeof(*sw));
 }
 
 static const sim_node_ops_t switch_ops = {
@@ -188,7 +194,7 @@ static void built(net_node_t *node)
     for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
         quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
     }
-    sw->ingress = sim_alloc_lines((node->port_count + 1) * sizeof(*sw->ingress));
+    sw->ingress = sim_lines_take(node->sim.worker, ingress_bytes(node));
     for (uint32_t p = 0; p < node->port_count; p++) {
         net_port_t *const port = &node->ports[p];
         sw->ingress[p].port = port;
@@ -258,7 +264,7 @@ sim_err_t net__switch_check_names(const net_node_t *node, sim_message_t *message
 
 net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_config_t *config)
 {
-    net_switch_t *const sw = sim_alloc_lines(sizeof(*sw));
+    net_switch_t *const sw = sim_lines_take(sim_builder(net_sim(net)), sizeof(*sw));
     net_node_init(net, &sw->node, NET_NODE_SWITCH, &switch_ops, name, built);
     net_node_forward(&sw->node, &forward_ops);
     sw->config = *config;
