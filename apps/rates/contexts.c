@@ -93,6 +93,7 @@ typedef struct side {
 struct contexts {
     app_t app; // first
     app__contexts_config_t config;
+    app__choices_t choices;
     app__machine_t machines[2];
     side_t sides[2]; // [0]: the host under study; [1]: its peer
     nic_mr_t **regions;
@@ -291,6 +292,7 @@ static void make_side(contexts_t *contexts, uint32_t s, const app_context_t *con
     }
     sim_sample_set_init(&side->latency_ps);
     sim_timer_init(&side->timer, timer_fired);
+    side->choice.shared = &contexts->choices;
     app__random_init(&side->choice.random, context, s, "contexts");
     app__random_init(&side->region_random, context, s, "contexts regions");
     app__random_init(&side->arrival_random, context, s, "contexts arrivals");
@@ -395,29 +397,26 @@ static sim_err_t contexts_create(const app_context_t *context, const void *confi
     if (error == SIM_OK && !app__find_talk(context->net, &interfaces[0], &interfaces[1])) {
         error = app__cannot_talk(context->net, interfaces[0], interfaces[1], "peer", message);
     }
-    app__choice_config_t choice;
-    if (error == SIM_OK) {
-        error = app__choice_prepare(context, config, &choice, message);
-    }
     if (error != SIM_OK) {
         return error;
     }
     contexts_t *const contexts = sim_alloc(sizeof(*contexts));
     contexts->app = (app_t){&app_contexts, context->net, context->index};
     contexts->config = *config;
+    error = app__choices_init(&contexts->choices, context, &contexts->config, message);
+    if (error != SIM_OK) {
+        sim_free(contexts);
+        return error;
+    }
+    const size_t replay_count = contexts->choices.replay_count;
     contexts->warm_up = or_auto(config->warm_up, 30 * config->tokens, 100000);
     const uint64_t measured =
         config->pattern == APP__REPLAY && config->operations == SIM_AUTO
-            ? (choice.replay_count > contexts->warm_up ? choice.replay_count - contexts->warm_up
-                                                       : 1)
+            ? (replay_count > contexts->warm_up ? replay_count - contexts->warm_up : 1)
             : or_auto(config->operations, 15 * config->tokens, 500000);
     contexts->total = contexts->warm_up + measured;
     contexts->record_file = config->record_file[0] != '\0' ? sim_strdup(config->record_file) : NULL;
     make(contexts, context, interfaces);
-    for (uint32_t s = 0; s < 2; s++) {
-        app__choice_init(&contexts->sides[s].choice, &choice, context);
-    }
-    app__choice_config_fini(&choice);
     *app = &contexts->app;
     return SIM_OK;
 }
@@ -452,8 +451,8 @@ static void contexts_destroy(app_t *app)
         side_t *const side = &contexts->sides[s];
         SIM_FREE_ALL(side->qps, side->broken, side->busy, side->ops, side->free_ops);
         sim_sample_set_fini(&side->latency_ps);
-        app__choice_fini(&side->choice);
     }
+    app__choices_fini(&contexts->choices);
     SIM_FREE_ALL(contexts->regions, contexts->recorded, contexts->record_file, contexts);
 }
 

@@ -6,10 +6,10 @@
 #include "kernel/words.h"
 
 // Reads a file of one number per line; lines without a word are skipped.
-static sim_err_t read_replay(const char *text, size_t size, app__choice_config_t *choice,
+static sim_err_t read_replay(const char *text, size_t size, app__choices_t *choices,
                              sim_message_t *message)
 {
-    const app__contexts_config_t *const config = choice->config;
+    const app__contexts_config_t *const config = choices->config;
     size_t capacity = 0;
     sim_words_t words;
     sim_words_init(&words, config->replay_file, text, size);
@@ -24,13 +24,13 @@ static sim_err_t read_replay(const char *text, size_t size, app__choice_config_t
         if (error != SIM_OK) {
             return error;
         }
-        SIM_APPEND(choice->replay, choice->replay_count, capacity, (uint32_t)number);
+        SIM_APPEND(choices->replay, choices->replay_count, capacity, (uint32_t)number);
         if (sim_words_next_in_line(&words, &word)) {
             return sim_word_fail(&words, &word, message, SIM_ERR_INVALID,
                                  "a second number in a line, expected one queue pair per line");
         }
     } while (sim_words_next_line(&words));
-    if (choice->replay_count == 0) {
+    if (choices->replay_count == 0) {
         return sim_fail_in(message, SIM_ERR_INVALID, config->replay_file, 1, 1,
                            "the file has no number, expected the number of a queue pair in each "
                            "line");
@@ -38,92 +38,81 @@ static sim_err_t read_replay(const char *text, size_t size, app__choice_config_t
     return SIM_OK;
 }
 
-sim_err_t app__choice_prepare(const app_context_t *context, const app__contexts_config_t *config,
-                              app__choice_config_t *choice, sim_message_t *message)
+static sim_err_t read_file(const app_context_t *context, app__choices_t *choices,
+                           sim_message_t *message)
 {
-    *choice = (app__choice_config_t){.config = config};
-    if (config->pattern != APP__REPLAY) {
-        return SIM_OK;
-    }
-    if (config->replay_file[0] == '\0') {
+    const char *const name = choices->config->replay_file;
+    if (name[0] == '\0') {
         return sim_fail_about(message, SIM_ERR_INVALID, "replay-file",
                               ": not given, expected a file, which pattern replay needs");
     }
     char *text = NULL;
     size_t size = 0;
-    sim_err_t error = context->read_file(config->replay_file, &text, &size, message, context->ctx);
+    sim_err_t error = context->read_file(name, &text, &size, message, context->ctx);
     if (error != SIM_OK) {
         const sim_message_t why = *message;
         return sim_fail_about(message, error, "replay-file", ": %s", why.text);
     }
-    error = read_replay(text, size, choice, message);
+    error = read_replay(text, size, choices, message);
     sim_free(text);
-    if (error != SIM_OK) {
-        app__choice_config_fini(choice);
-    }
     return error;
 }
 
-void app__choice_config_fini(app__choice_config_t *choice)
+sim_err_t app__choices_init(app__choices_t *choices, const app_context_t *context,
+                            const app__contexts_config_t *config, sim_message_t *message)
 {
-    sim_free(choice->replay);
-    choice->replay = NULL;
-}
-
-void app__choice_init(app__choice_t *choice, const app__choice_config_t *config,
-                      const app_context_t *context)
-{
-    const app__contexts_config_t *const from = config->config;
-    choice->pattern = (app__pattern_t)from->pattern;
-    choice->tokens = (uint32_t)from->tokens;
-    choice->working_set = from->working_set;
-    choice->phase = from->phase;
-    choice->order = sim_alloc_array(choice->tokens, sizeof(*choice->order));
-    for (uint32_t i = 0; i < choice->tokens; i++) {
-        choice->order[i] = i;
-    }
-    if (from->shuffle && choice->pattern != APP__SCAN) {
-        sim_random_t random;
-        app__random_init(&random, context, 0, "contexts order");
-        sim_random_permutation(&random, choice->order, choice->tokens);
-    }
-    if (choice->pattern == APP__ZIPF) {
-        app_zipf_init(&choice->zipf, choice->tokens, from->skew);
-    }
-    if (config->replay_count != 0) {
-        choice->replay_count = config->replay_count;
-        choice->replay = sim_alloc_array(config->replay_count, sizeof(*choice->replay));
-        for (size_t i = 0; i < config->replay_count; i++) {
-            choice->replay[i] = config->replay[i];
+    const uint32_t tokens = (uint32_t)config->tokens;
+    *choices = (app__choices_t){.config = config};
+    if (config->pattern == APP__REPLAY) {
+        const sim_err_t error = read_file(context, choices, message);
+        if (error != SIM_OK) {
+            sim_free(choices->replay);
+            return error;
         }
     }
+    choices->order = sim_alloc_array(tokens, sizeof(*choices->order));
+    for (uint32_t i = 0; i < tokens; i++) {
+        choices->order[i] = i;
+    }
+    if (config->shuffle && config->pattern != APP__SCAN) {
+        sim_random_t random;
+        app__random_init(&random, context, 0, "contexts order");
+        sim_random_permutation(&random, choices->order, tokens);
+    }
+    if (config->pattern == APP__ZIPF) {
+        app_zipf_init(&choices->zipf, tokens, config->skew);
+    }
+    return SIM_OK;
 }
 
-void app__choice_fini(app__choice_t *choice)
+void app__choices_fini(app__choices_t *choices)
 {
-    sim_free(choice->order);
-    sim_free(choice->replay);
-    app_zipf_fini(&choice->zipf);
+    sim_free(choices->order);
+    sim_free(choices->replay);
+    app_zipf_fini(&choices->zipf);
 }
 
 uint32_t app__choose(app__choice_t *choice, uint64_t index)
 {
-    switch (choice->pattern) {
+    const app__choices_t *const shared = choice->shared;
+    const app__contexts_config_t *const config = shared->config;
+    const uint32_t tokens = (uint32_t)config->tokens;
+    switch (config->pattern) {
     case APP__UNIFORM:
-        return choice->order[sim_random_below(&choice->random, choice->tokens)];
+        return shared->order[sim_random_below(&choice->random, tokens)];
     case APP__ZIPF:
-        return choice->order[app_zipf_draw(&choice->zipf, &choice->random)];
+        return shared->order[app_zipf_draw(&shared->zipf, &choice->random)];
     case APP__SCAN:
-        return choice->order[index % choice->tokens];
+        return shared->order[index % tokens];
     case APP__BURSTY: {
-        if (index % choice->phase == 0) {
-            choice->set_first = (uint32_t)sim_random_below(&choice->random, choice->tokens);
+        if (index % config->phase == 0) {
+            choice->set_first = (uint32_t)sim_random_below(&choice->random, tokens);
         }
-        const uint64_t within = sim_random_below(&choice->random, choice->working_set);
-        return choice->order[(choice->set_first + within) % choice->tokens];
+        const uint64_t within = sim_random_below(&choice->random, config->working_set);
+        return shared->order[(choice->set_first + within) % tokens];
     }
     case APP__REPLAY:
-        return choice->replay[index % choice->replay_count];
+        return shared->replay[index % shared->replay_count];
     }
     SIM_CHECK(false);
     return 0;

@@ -47,34 +47,27 @@ typedef struct app__contexts_config {
     sim_time_t start_ps;
 } app__contexts_config_t;
 
-// Data that all choices of a run share.
-typedef struct app__choice_config {
+// Data that the choices of both sides share.
+typedef struct app__choices {
     const app__contexts_config_t *config;
-    uint32_t *replay;
-    size_t replay_count;
-} app__choice_config_t;
-
-typedef struct app__choice {
-    app__pattern_t pattern;
-    uint32_t tokens;
     uint32_t *order; // queue pair by rank
     app_zipf_t zipf;
-    sim_random_t random; // seeded by the owner
-    uint64_t working_set;
-    uint64_t phase;
-    uint32_t set_first;
     uint32_t *replay;
     size_t replay_count;
+} app__choices_t;
+
+typedef struct app__choice {
+    const app__choices_t *shared;
+    sim_random_t random;
+    uint32_t set_first;
 } app__choice_t;
 
-// Prepares choices; for pattern replay it reads the file.
-SIM_MUST_CHECK sim_err_t app__choice_prepare(const app_context_t *context,
-                                             const app__contexts_config_t *config,
-                                             app__choice_config_t *choice, sim_message_t *message);
-void app__choice_config_fini(app__choice_config_t *choice);
-void app__choice_init(app__choice_t *choice, const app__choice_config_t *config,
-                      const app_context_t *context);
-void app__choice_fini(app__choice_t *choice);
+// Prepares choices, which app__choices_fini frees; for pattern replay it reads the file. After an
+// error nothing is to be freed. `config` must last as long as the choices.
+SIM_MUST_CHECK sim_err_t app__choices_init(app__choices_t *choices, const app_context_t *context,
+                                           const app__contexts_config_t *config,
+                                           sim_message_t *message);
+void app__choices_fini(app__choices_t *choices);
 // Returns the queue pair of operation `index`. Call it for 0, 1, 2... in this order.
 uint32_t app__choose(app__choice_t *choice, uint64_t index);
 
