@@ -173,14 +173,8 @@ static int compare_rows(const void *a, const void *b)
 {
     const topo_route_t *const x = a;
     const topo_route_t *const y = b;
-    if (x->node != y->node) {
-        return x->node < y->node ? -1 : 1;
-    }
-    if (x->host != y->host) {
-        return x->host < y->host ? -1 : 1;
-    }
-    return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
-                              : (x->column > y->column) - (x->column < y->column);
+    return 8 * SIM_COMPARE(x->node, y->node) + 4 * SIM_COMPARE(x->host, y->host) +
+           2 * SIM_COMPARE(x->line, y->line) + SIM_COMPARE(x->column, y->column);
 }
 
 static sim_err_t check_twice(const reader_t *reader)

@@ -291,9 +291,7 @@ sim_err_t app__process_start(app__process_t *process, const app__process_plan_t 
     environment_t environment;
     make_environment(plan, &environment);
     const sim_err_t error = fork_child(process, plan, path, &environment, message);
-    for (size_t i = 0; i < environment.count; i++) {
-        sim_free(environment.entries[i]);
-    }
+    sim_free_each(environment.entries, environment.count);
     sim_free(path);
     return error;
 }

@@ -412,40 +412,27 @@ static void program_destroy(app_t *app)
     app__process_destroy(program->first_process);
     end_trace(program);
     for (size_t i = 0; i < program->cq_count; i++) {
-        sim_free(program->cqs[i]->taken);
-        sim_free(program->cqs[i]->times);
-        sim_free(program->cqs[i]);
+        SIM_FREE_ALL(program->cqs[i]->taken, program->cqs[i]->times, program->cqs[i]);
     }
-    for (size_t i = 0; i < program->srq_count; i++) {
-        sim_free(program->srqs[i]);
-    }
+    sim_free_each(program->srqs, program->srq_count);
     for (size_t i = 0; i < program->qp_count; i++) {
         sim_free(program->qps[i]->flows);
         sim_free(program->qps[i]);
     }
-    for (size_t i = 0; i < program->timer_count; i++) {
-        sim_free(program->timers[i]);
-    }
+    sim_free_each(program->timers, program->timer_count);
     sim_free((void *)program->cqs);
     sim_free((void *)program->srqs);
     sim_free((void *)program->qps);
     sim_free((void *)program->timers);
     app__threads_destroy(program);
-    sim_free(program->awaited);
-    sim_free(program->pds);
-    sim_free(program->mrs);
-    sim_free(program->numbers);
-    sim_free(program->events);
-    sim_free(program->flows.rows);
-    sim_free(program->chain);
+    SIM_FREE_ALL(program->awaited, program->pds, program->mrs, program->numbers, program->events,
+                 program->flows.rows, program->chain);
     app__foresight_destroy(program);
     sim_map_fini(&program->mr_of_key);
     sim_map_fini(&program->qp_of_number);
     app__socket_list_fini(&program->own_sockets);
     free_words(program->words);
-    sim_free(program->host_name);
-    sim_free(program->command);
-    sim_free(program);
+    SIM_FREE_ALL(program->host_name, program->command, program);
 }
 
 bool app__program_failed(const app__program_t *program)

@@ -386,16 +386,9 @@ static int compare_ended(const void *a, const void *b)
 {
     const app_submitted_completion_t *const one = a;
     const app_submitted_completion_t *const two = b;
-    if (one->end_ps != two->end_ps) {
-        return one->end_ps < two->end_ps ? -1 : 1;
-    }
-    if (one->transfer != two->transfer) {
-        return one->transfer < two->transfer ? -1 : 1;
-    }
-    if (one->rank != two->rank) {
-        return one->rank < two->rank ? -1 : 1;
-    }
-    return one->outcome < two->outcome ? -1 : one->outcome > two->outcome; // DELIVERED, then DONE
+    return 8 * SIM_COMPARE(one->end_ps, two->end_ps) +
+           4 * SIM_COMPARE(one->transfer, two->transfer) + 2 * SIM_COMPARE(one->rank, two->rank) +
+           SIM_COMPARE(one->outcome, two->outcome); // DELIVERED, then DONE
 }
 
 // Gives transfers that are done their delivered_ps, at most end_ps: the end of a READ is its

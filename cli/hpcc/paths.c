@@ -37,10 +37,7 @@ static int compare_edges(const void *a, const void *b)
 {
     const edge_t *const x = a;
     const edge_t *const y = b;
-    if (x->to != y->to) {
-        return x->to > y->to ? -1 : 1;
-    }
-    return (x->link < y->link) - (x->link > y->link);
+    return 2 * SIM_COMPARE(y->to, x->to) + SIM_COMPARE(y->link, x->link);
 }
 
 cli_hpcc_paths_t *cli_hpcc_paths_create(const topo_file_t *file, uint64_t payload_bytes)

@@ -125,9 +125,7 @@ void sim_destroy(sim_t *sim)
         }
     }
     sim_free_sparse(sim->far, sim__far_bytes(sim));
-    for (size_t i = 0; i < sim->channel_block_count; i++) {
-        sim_free(sim->channel_blocks[i]);
-    }
+    sim_free_each(sim->channel_blocks, sim->channel_block_count);
     for (size_t i = 0; i < sim->unit_count; i++) {
         sim_free(sim->units[i].members);
         sim_free(sim->units[i].heap);
@@ -141,15 +139,11 @@ void sim_destroy(sim_t *sim)
         thread_fini(sim->threads[i]);
     }
     for (unsigned i = 0; i < sim->thread_count; i++) { // after all that may lie in its lines
-        for (size_t c = 0; c < sim->threads[i]->lines.chunk_count; c++) {
-            sim_free(sim->threads[i]->lines.chunks[c]);
-        }
+        sim_free_each(sim->threads[i]->lines.chunks, sim->threads[i]->lines.chunk_count);
         sim_free((void *)sim->threads[i]->lines.chunks);
         sim_free(sim->threads[i]);
     }
-    for (size_t i = 0; i < sim->sampler_count; i++) {
-        sim_free(sim->samplers[i]);
-    }
+    sim_free_each(sim->samplers, sim->sampler_count);
     for (size_t i = 0; i < sim->stream_count; i++) {
         sim__stream_destroy(sim->streams[i]);
     }

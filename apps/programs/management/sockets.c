@@ -100,9 +100,7 @@ static void free_socket(app__socket_t *socket)
     if (socket->other >= 0) {
         close(socket->other);
     }
-    sim_free(socket->pending);
-    sim_free(socket->inbox);
-    sim_free(socket);
+    SIM_FREE_ALL(socket->pending, socket->inbox, socket);
 }
 
 void app__sockets_destroy(app__sockets_t *sockets)
@@ -114,9 +112,7 @@ void app__sockets_destroy(app__sockets_t *sockets)
         for (size_t i = 0; i < sockets->hosts[h]->count; i++) {
             free_socket(sockets->hosts[h]->all[i]);
         }
-        for (size_t i = 0; i < sockets->hosts[h]->held_count; i++) {
-            sim_free(sockets->hosts[h]->held[i]);
-        }
+        sim_free_each(sockets->hosts[h]->held, sockets->hosts[h]->held_count);
         sim_free((void *)sockets->hosts[h]->held);
         app__groups_fini(&sockets->hosts[h]->groups);
         sim_free(sockets->hosts[h]->all);
