@@ -111,7 +111,9 @@ def app_errors(app, scenario):
         if sum(sent) != app["bytes"] or sum(received) != app["bytes"]:
             yield f"{app['bytes']} bytes, {sum(sent)} sent, {sum(received)} received"
         latency_us = 2 * (scenario.delay_ns + scenario.memory_ns) / 1000 if scenario.packets else 0
-        least_us = max(sent + (received if scenario.packets else [])) / bytes_per_us + latency_us
+        # By formula a message takes one link: the sender's of a store, and of a load that of whom it asks.
+        most = max(sent + received) if scenario.packets else min(max(sent), max(received))
+        least_us = most / bytes_per_us + latency_us
         if app["time_us"] < least_us * (1 - 1e-9):
             yield f"{app['time_us']} us, in less than {least_us} us"
     for done in app.get("collectives", []):
