@@ -364,6 +364,24 @@ static void run_one_port(nic_host_t *host)
     }
 }
 
+// Runs a host whose only NIC has planes.
+static void run_planes(nic_host_t *host)
+{
+    sim_event_t event;
+    while (sim_node_next(&host->node.sim, &event)) {
+        net_port_t *const port = &host->node.ports[event.port];
+        if (event.kind == SIM_EVENT_ARRIVAL) {
+            arrive_in_plane(host->nics, port, event.message);
+        } else if (event.kind == SIM_EVENT_WAKE) {
+            port->wake_pending = NET_WAKE_NONE;
+            transmit_planes(host->nics, port);
+        } else {
+            event.timer->fn(&host->node.sim, event.timer);
+        }
+        after_event(host);
+    }
+}
+
 static void host_run(sim_node_t *node)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
@@ -372,6 +390,8 @@ static void host_run(sim_node_t *node)
         run_one_port(host);
     } else if (host->steps != NULL) {
         run_with_steps(host);
+    } else if (host->nic_count == 1 && host->nics->planes != NULL && host->message_fn == NULL) {
+        run_planes(host);
     } else {
         while (take_event(host)) {
         }
