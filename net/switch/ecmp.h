@@ -71,8 +71,11 @@ static inline uint32_t net__route_by_balance(net_switch_t *sw, const net_packet_
         return attachment.port;
     }
     const net_hop_t hop = net__hop(sw->hop_pages, attachment.leaf);
-    return hop.count == 0 ? NET_NO_PORT
-                          : sw->balance->choose(sw, packet, sw->hop_ports + hop.first, hop.count);
+    const uint32_t *const ports = sw->hop_ports + hop.first;
+    if (hop.count == 1 && sw->balance->lone && !sw->node.ports[ports[0]].down) {
+        return ports[0];
+    }
+    return hop.count == 0 ? NET_NO_PORT : sw->balance->choose(sw, packet, ports, hop.count);
 }
 
 #endif // NET_SWITCH_ECMP_H

@@ -56,6 +56,7 @@ static sim_time_t gap_ps(const net_switch_t *sw)
 
 const net_balance_ops_t net__balance_letflow = {
     .name = "letflow",
+    .lone = true,
     .state_bytes = sizeof(letflow_t),
     .spreads_flows = true,
     .late = true,

@@ -267,6 +267,7 @@ static void gauges_of_drill(const net_switch_t *sw, net_balance_gauges_t *gauges
 
 const net_balance_ops_t net__balance_drill = {
     .name = "drill",
+    .lone = true,
     .state_bytes = sizeof(queues_t),
     .spreads_flows = true,
     .late = true,

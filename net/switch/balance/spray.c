@@ -63,6 +63,7 @@ static uint32_t choose_in_turn(net_switch_t *sw, const net_packet_t *packet, con
 
 const net_balance_ops_t net__balance_random = {
     .name = "random",
+    .lone = true,
     .state_bytes = sizeof(spray_t),
     .spreads_flows = true,
     .late = true,
@@ -74,6 +75,7 @@ const net_balance_ops_t net__balance_random = {
 
 const net_balance_ops_t net__balance_round_robin = {
     .name = "round-robin",
+    .lone = true,
     .state_bytes = sizeof(spray_t),
     .spreads_flows = true,
     .late = true,
