@@ -94,8 +94,8 @@ typedef struct net_balance_ops {
     // It must avoid ports that are down: net_switch_choose_live.
     uint32_t (*choose)(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count);
-    // Whether a lone port (count 1) that is up is taken without calling `choose`, which would return
-    // it and do nothing else.
+    // Whether a lone port (count 1) that is up is taken without a call of `choose`, which would
+    // return it and do nothing else.
     bool lone;
     // Sees each packet but PFC frames before its port is looked up, and may change it. Returns
     // false if it took the packet: it consumed it, or keeps it for net_switch_forward or
