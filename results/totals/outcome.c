@@ -21,8 +21,10 @@ void results_outcome_flow(sim_digest_t *digest, const app_flow_result_t *flow)
 void results_outcome_nic(sim_digest_t *digest, const nic_counters_t *counters)
 {
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
-        uint64_t value;
-        memcpy(&value, (const char *)counters + info->field.offset, sizeof(value));
-        sim_digest_add(digest, value);
+        if ((info->field.uses & SIM_DIGESTED) != 0) {
+            uint64_t value;
+            memcpy(&value, (const char *)counters + info->field.offset, sizeof(value));
+            sim_digest_add(digest, value);
+        }
     }
 }

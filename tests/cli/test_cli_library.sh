@@ -42,7 +42,7 @@ done <listed
 expect_said 0 'quickstart: ok' check quickstart
 expect_said 0 '64 GPUs' run collective --set bytes=1MiB --quiet
 expect_said 0 'bound ' run collective --set bytes=1MiB --quiet
-expect_said 0 'slowed this run down' run collective --set bytes=1MiB --set gpus=16 --explain
+expect_said 0 'times their ideal time' run collective --set bytes=1MiB --set gpus=16 --explain
 expect_said 0 'host6 is a slow receiver' run slow-receiver --explain
 expect_said 0 'graph' topo leaf-spine
 expect_said 2 "did you mean 'training/gpt'" run training/gtp
