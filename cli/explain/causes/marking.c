@@ -438,36 +438,55 @@ static void find_silent(explain_t *explain)
 
 // -- senders that do not react
 
-static int by_rate(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double goodput_of(const explain_flow_t *flow)
 {
     const double bytes = (double)(flow->ended ? flow->bytes : flow->delivered_bytes);
     return bytes / (double)SIM_MAX(flow->end_ps - flow->begin_ps, 1);
 }
 
-// Returns the median goodput of flows through the port whose senders handled CNPs, and are not
-// `source`; 0: fewer than two flows do.
-static double median_of_others(const explain_t *explain, uint32_t uid, uint32_t source)
+// The goodput of a flow whose sender handled CNPs.
+typedef struct heard {
+    double rate;
+    uint32_t source;
+} heard_t;
+
+static int by_rate(const void *a, const void *b)
 {
-    double *const rates = sim_alloc_array(explain->flow_count + 1, sizeof(*rates));
+    const double x = ((const heard_t *)a)->rate;
+    const double y = ((const heard_t *)b)->rate;
+    return (x > y) - (x < y);
+}
+
+// Writes the flows through the port whose senders handled CNPs, and returns their number.
+static size_t find_heard(const explain_t *explain, uint32_t uid, heard_t *heard)
+{
     size_t count = 0;
     for (size_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
-        if (flow->source != source && cli__explain_passes(explain, flow, uid) &&
-            explain->nics[flow->source].cnps_handled >= OTHERS_CNPS) {
-            rates[count++] = goodput_of(flow);
+        if (explain->nics[flow->source].cnps_handled >= OTHERS_CNPS &&
+            cli__explain_passes(explain, flow, uid)) {
+            heard[count++] = (heard_t){.rate = goodput_of(flow), .source = flow->source};
         }
     }
-    qsort(rates, count, sizeof(*rates), by_rate);
-    const double median = count > 0 ? rates[count / 2] : 0;
-    sim_free(rates);
-    return median;
+    qsort(heard, count, sizeof(*heard), by_rate);
+    return count;
+}
+
+// Returns the median rate of those that `source` does not send; 0: there are none. They are in
+// order.
+static double median_of_others(const heard_t *heard, size_t count, uint32_t source)
+{
+    size_t others = 0;
+    for (size_t i = 0; i < count; i++) {
+        others += heard[i].source != source;
+    }
+    size_t left = others / 2;
+    for (size_t i = 0; i < count && others > 0; i++) {
+        if (heard[i].source != source && left-- == 0) {
+            return heard[i].rate;
+        }
+    }
+    return 0;
 }
 
 // Sets unlike[i] to whether at most half of all NICs have the configuration of NIC i. Time is
@@ -502,11 +521,10 @@ static void find_unlike(const explain_t *explain, bool *unlike)
 }
 
 // Returns whether the flow's sender keeps its rate while others of a shared port with marks slow
-// down. The sender is deaf, or unlike most NICs.
-static bool keeps_rate(const explain_t *explain, const explain_flow_t *flow, uint32_t uid)
+// down. The sender is deaf, or unlike most NICs. `others` is the median rate of the others.
+static bool keeps_rate(const explain_t *explain, const explain_flow_t *flow, double others)
 {
     const explain_nic_t *const nic = &explain->nics[flow->source];
-    const double others = median_of_others(explain, uid, flow->source);
     const double own = goodput_of(flow);
     if (others <= 0) {
         return false;
@@ -544,13 +562,24 @@ static void tell_no_reaction(explain_t *explain, uint32_t source, uint32_t uid)
     sim_free(set);
 }
 
+// The median rate of the other senders at a port.
+typedef struct median {
+    double rate;
+    uint32_t uid;
+} median_t;
+
 static void find_no_reaction(explain_t *explain)
 {
     // The flows of senders that are deaf, or unlike most NICs, which are few.
     uint32_t *const flows = sim_alloc_array(explain->flow_count + 1, sizeof(*flows));
     bool *const told = sim_alloc(explain->world->nic_count + 1);
     bool *const unlike = sim_alloc(explain->world->nic_count + 1);
+    heard_t *const heard = sim_alloc_array(explain->flow_count + 1, sizeof(*heard));
+    median_t *const medians = sim_alloc_array(explain->world->nic_count + 1, sizeof(*medians));
     size_t count = 0;
+    for (size_t i = 0; i < explain->world->nic_count; i++) {
+        medians[i] = (median_t){.uid = EXPLAIN_NONE};
+    }
     memset(told, 0, explain->world->nic_count + 1);
     find_unlike(explain, unlike);
     for (uint32_t f = 0; f < explain->flow_count; f++) {
@@ -565,16 +594,24 @@ static void find_no_reaction(explain_t *explain)
         if (port->port == NULL || port->marked < MARKS_LEAST || port->shared_most < 2) {
             continue;
         }
-        for (size_t i = 0; i < count; i++) {
+        const size_t heard_count = find_heard(explain, uid, heard);
+        for (size_t i = 0; i < count && heard_count > 0; i++) {
             const explain_flow_t *const flow = &explain->flows[flows[i]];
-            if (!told[flow->source] && cli__explain_passes(explain, flow, uid) &&
-                keeps_rate(explain, flow, uid)) {
-                told[flow->source] = true;
-                tell_no_reaction(explain, flow->source, uid);
+            const uint32_t source = flow->source;
+            if (told[source] || !cli__explain_passes(explain, flow, uid)) {
+                continue;
+            }
+            if (medians[source].uid != uid) {
+                medians[source] =
+                    (median_t){.rate = median_of_others(heard, heard_count, source), .uid = uid};
+            }
+            if (keeps_rate(explain, flow, medians[source].rate)) {
+                told[source] = true;
+                tell_no_reaction(explain, source, uid);
             }
         }
     }
-    SIM_FREE_ALL(flows, told, unlike);
+    SIM_FREE_ALL(flows, told, unlike, heard, medians);
 }
 
 // Returns whether PFC alone slows a lasting flow down, although its congestion control could: n
