@@ -213,7 +213,7 @@ const results_page_t results_pages[] = {
         .charts = {
             {.kind = "bars", .title = "Bytes by path", .rows = "ports.csv", .x = "port",
              .help = "The ports that sent most.", .values = {{"tx_bytes", "bytes sent"}}},
-            {.kind = "bars", .title = "Use of the busiest ports", .rows = "hottest_ports", .x = "port", .values = {{"utilisation", "utilisation"}}},
+            {.kind = "bars", .title = "Use of the ports with the longest queues", .rows = "hottest_ports", .x = "port", .values = {{"utilisation", "utilisation"}}},
         },
     },
 };

@@ -328,11 +328,15 @@ static char *limits_of(const meter_t *meter)
             ? sim_format("; values of ports that the topology lacks were left out, first %s",
                          meter->unknown_port)
             : sim_strdup("");
-    char *const text = sim_format(
-        "counters cannot tell: which flows and queue pairs are behind it; bytes held; %s%s; and "
-        "nothing of %u port%s without samples%s",
-        interval, meter->has_durations ? "" : "; how long a pause lasted (no duration counter)",
-        silent, sim_plural(silent), unknown);
+    char *const text =
+        sim_format(meter->has_durations ? "counters cannot tell: which flows and queue pairs are "
+                                          "behind it; bytes held; %s; and "
+                                          "nothing of %u port%s without samples%s"
+                                        : "counters cannot tell: which flows and queue pairs are "
+                                          "behind it; bytes held; %s; how "
+                                          "long a pause lasted (no duration counter); and nothing "
+                                          "of %u port%s without samples%s",
+                   interval, silent, sim_plural(silent), unknown);
     sim_free(interval);
     sim_free(unknown);
     return text;
