@@ -215,6 +215,8 @@ static json_t *judge(const asked_t *asked, char *text, int status)
         good = json_false();
         snprintf(text, TEXT_BYTES_MAX, "%s: the check needs more time or memory than it may use",
                  path);
+    } else if (strstr(text, ": rocesim explain TOPOLOGY --counters ") != NULL) {
+        kind = "counters";
     } else if (strstr(text, "does not know the format") == NULL) {
         kind = strstr(path, ".yaml") != NULL ? "scenario" : "other";
         good = json_false();

@@ -10,8 +10,8 @@
 
 // Runs `rocesim check` on a file of the user, confined to the user's files. Returns {path, kind,
 // good, text}, owned by the caller; NULL if there is no such file. kind is scenario, workload,
-// requests, capture, fabric (`rocesim import` reads the file) or other; good is null for what has
-// no check.
+// requests, capture, fabric (`rocesim import` reads the file), counters (`rocesim explain` reads
+// the file) or other; good is null for what has no check.
 json_t *studio_file_check(studio_t *studio, const studio_user_t *user, const char *path);
 
 // Returns whether a file is a capture of packets, by its first bytes.

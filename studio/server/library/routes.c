@@ -232,7 +232,7 @@ const studio_route_t studio_library_routes[] = {
      check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, refusal?, limits}; refusal: why the studio shows the scenario but cannot run it",
      post_check, (size_t)1 << 20},
     {"POST", "/api/v1/files/check", STUDIO_ROLE_USER, "Says what `rocesim check` finds in an own file", file_check_parameters, NULL,
-     "{path, kind, good, text}; kind: scenario, workload, requests, fabric, capture or other; good is null for kinds that it does not check",
+     "{path, kind, good, text}; kind: scenario, workload, requests, fabric, counters, capture or other; good is null for kinds that it does not check",
      post_file_check, 4096},
     {"POST", "/api/v1/files/import", STUDIO_ROLE_USER, "Makes a scenario of files of a real fabric, as `rocesim import` does", file_check_parameters, NULL,
      "{yaml}; 422: the error; 503: too many checks at once", post_file_import, 4096},

@@ -19,7 +19,7 @@ export interface OwnFiles {
 
 export interface FileCheck {
     path: string;
-    kind: "scenario" | "workload" | "requests" | "capture" | "fabric" | "other";
+    kind: "scenario" | "workload" | "requests" | "capture" | "fabric" | "counters" | "other";
     good: boolean | null;
     text: string;
 }

@@ -288,6 +288,7 @@ export const shell_texts = (of: Both) => ({
             requests: of("requests", "请求踪迹"),
             capture: of("capture", "抓包"),
             fabric: of("fabric", "网络配置"),
+            counters: of("counters", "计数器"),
             other: of("other", "其他"),
         },
     },
