@@ -52,7 +52,7 @@ function options_of(bars: Bars) {
         tooltip: {
             trigger: "axis",
             axisPointer: { type: "shadow" },
-            valueFormatter: (value: unknown) => text(Number(value)),
+            valueFormatter: (value: unknown) => (typeof value === "number" ? text(value) : "–"),
         },
         xAxis: lying ? values : names,
         yAxis: lying ? names : values,

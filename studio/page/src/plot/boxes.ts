@@ -2,6 +2,7 @@
 // A panel of coloured boxes, such as pauses over time or loads of links: one row for each tic of y.
 import type { Scope } from "../core/dom";
 import type { FigurePanel } from "../core/types";
+import { the_color } from "../core/settings";
 import { told } from "../i18n/text";
 import { axis, echart, escaped, rows_axis, type Drawing, type Room } from "./chart";
 import { short_number } from "./figure";
@@ -42,6 +43,7 @@ function options_of(panel: FigurePanel, boxes: Box[]) {
     const rows = (panel.y_tics ?? []).map(([text]) => text);
     const x_of = (pick: (one: number, other: number) => number, first: number) =>
         boxes.reduce((end, [from, to]) => pick(end, pick(from, to)), first);
+    const [min, max] = [panel.color_range?.[0] ?? 0, panel.color_range?.[1] ?? 1];
     const stops = panel.palette ?? [
         [0, "#f1f1ee"],
         [1, "#b3261e"],
@@ -55,10 +57,8 @@ function options_of(panel: FigurePanel, boxes: Box[]) {
             },
         },
         visualMap: {
-            show: false,
-            dimension: 4,
-            min: panel.color_range?.[0] ?? 0,
-            max: panel.color_range?.[1] ?? 1,
+            ...{ dimension: 4, min, max, orient: "horizontal", right: 16, bottom: 0, itemWidth: 10, itemHeight: 90 },
+            ...{ text: [short_number(max), short_number(min)], textStyle: { color: the_color("ink-3") } },
             inRange: { color: stops.map(([, color]) => color) },
         },
         xAxis: axis("value", told(panel.x_label), 28, {

@@ -28,9 +28,7 @@ export interface Chart {
     series: () => unknown; // ECharts' model of the first series, once it is drawn
 }
 
-interface SeriesModel {
-    getSeriesByIndex: (index: number) => unknown;
-}
+type Modelled = { getModel: () => { getSeriesByIndex: (index: number) => unknown } };
 
 // The part of ECharts that draws the shapes of a custom series.
 export interface Drawing {
@@ -45,7 +43,7 @@ export interface Room {
     coordSys: { x: number; y: number; width: number; height: number };
 }
 
-const paper = { width: 720, scale: 2, title_px: 30 };
+const paper = { width: 720, scale: 2, title_px: 30, line_px: 24, mark_px: 40 }; // mark: of a name in a legend
 const live_rest = 20; // times that a drawing took, until the next one
 const types = { svg: "image/svg+xml", png: "image/png", csv: "text/csv" };
 
@@ -99,28 +97,41 @@ function whole_options({ options, brush }: Drawn): Options {
     };
 }
 
-// Returns the chart as a file for a paper: with its title, and dark on white in every theme.
+// Returns the height of the lines that a legend needs after its first one to show all names.
+function legend_px(names: string[]): number {
+    const pen = h("canvas").getContext("2d")!;
+    pen.font = "12px sans-serif";
+    let [lines, right] = [0, 0];
+    for (const name of new Set(names)) {
+        const width = pen.measureText(name).width + paper.mark_px;
+        [lines, right] = right > 0 && right + width > paper.width ? [lines + 1, width] : [lines, right + width];
+    }
+    return lines * paper.line_px;
+}
+
+// Returns the chart as a file for a paper: with its title and all names, and dark on white in every theme.
 async function on_paper(drawn: Drawn): Promise<string> {
     const { init } = await load();
     const { dataset } = document.documentElement;
     const { theme } = dataset;
-    const title_px = drawn.title ? paper.title_px : 0;
-    const chart = init(null, null, { renderer: "svg", ssr: true, width: paper.width, height: drawn.height + title_px });
     dataset.theme = "light";
-    try {
-        const { grid, legend: names, ...options } = whole_options(drawn);
-        const lower = grid && { grid: { ...grid, top: grid.top + title_px } };
-        const title = { text: drawn.title, textStyle: { fontSize: 14 } };
-        const moved = names && { legend: { ...names, top: title_px } };
-        chart.setOption({ ...options, ...lower, ...moved, title, backgroundColor: "#fff" });
-        return chart.renderToSVGString();
-    } finally {
-        dataset.theme = theme;
-        chart.dispose();
-    }
+    const { grid, legend: names, ...options } = whole_options(drawn);
+    dataset.theme = theme;
+    const more = names ? legend_px((options.series as { name: string }[]).map(({ name }) => name)) : 0;
+    const [width, height] = [paper.width, drawn.height + paper.title_px + more];
+    const chart = init(null, null, { renderer: "svg", ssr: true, width, height });
+    const top = (grid ?? (options.parallel as { top: number })).top + paper.title_px + more;
+    const lower = grid ? { grid: { ...grid, top } } : { parallel: { ...(options.parallel as object), top } };
+    const title = { text: drawn.title, top: 2, textStyle: { fontSize: 14 } };
+    const moved = names && { legend: { ...names, type: "plain", top: paper.title_px } };
+    chart.setOption({ ...options, ...lower, ...moved, title, backgroundColor: "#fff" });
+    const svg = chart.renderToSVGString();
+    chart.dispose();
+    return svg;
 }
 
-async function png_of(svg: string, height: number): Promise<Blob> {
+async function png_of(svg: string): Promise<Blob> {
+    const height = Number(/height="(\d+)"/.exec(svg)![1]);
     const image = new Image();
     image.src = URL.createObjectURL(new Blob([svg], { type: types.svg }));
     await image.decode();
@@ -134,8 +145,7 @@ async function png_of(svg: string, height: number): Promise<Blob> {
 
 async function file_of(drawn: Drawn, format: keyof typeof types): Promise<Blob> {
     const text = format === "csv" ? csv_text(drawn.rows) : await on_paper(drawn);
-    const height = drawn.height + (drawn.title ? paper.title_px : 0);
-    return format === "png" ? png_of(text, height) : new Blob([text], { type: types[format] });
+    return format === "png" ? png_of(text) : new Blob([text], { type: types[format] });
 }
 
 // Returns an empty chart; show() fills it.
@@ -185,7 +195,8 @@ export function echart(scope: Scope, name: string): Chart {
     const save = async (format: keyof typeof types) => {
         if (shown) {
             const file = (name || shown.title || "figure").replace(/[^\w.-]+/g, "-").toLowerCase();
-            save_file(`${file}.${format}`, await file_of(shown, format));
+            const title = shown.title || element.closest(".card")?.querySelector("h2")?.textContent || name;
+            save_file(`${file}.${format}`, await file_of({ ...shown, title }, format));
         }
     };
     on_resize(scope, place, () => (chart ? chart.resize() : draw_soon()));
@@ -195,11 +206,12 @@ export function echart(scope: Scope, name: string): Chart {
         const text = format.toUpperCase();
         return button(text, () => save(format), { small: true, kind: "quiet", label: t().plot.save_as(text) });
     });
+    const element = h("figure.figure.plot", h("figcaption.plot-head", heading, h("div.row.tight", tools)), place);
     return {
-        element: h("figure.figure.plot", h("figcaption.plot-head", heading, h("div.row.tight", tools)), place),
+        element,
         place,
         on: (event, work) => listeners.push([event, work]),
-        series: () => (chart as unknown as { getModel: () => SeriesModel } | null)?.getModel().getSeriesByIndex(0),
+        series: () => (chart as unknown as Modelled | null)?.getModel().getSeriesByIndex(0),
         show: (drawn) => {
             shown = drawn;
             heading.textContent = drawn.title ?? "";

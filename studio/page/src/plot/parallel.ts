@@ -12,6 +12,7 @@ export interface Parallel {
 
 function options_of({ axes, lines }: Parallel) {
     const ink = the_color("ink-3");
+    const halo = { textBorderColor: the_color("surface"), textBorderWidth: 4 }; // keeps lines off the numbers
     const last = axes.length - 1;
     const colored = lines.map(({ values }) => values[last]).filter((value) => typeof value === "number");
     return {
@@ -25,7 +26,7 @@ function options_of({ axes, lines }: Parallel) {
             scale: true,
             ...(words ? { type: "category", data: words } : {}),
             axisLine: { lineStyle: { color: ink } },
-            axisLabel: { color: ink, formatter: words ? undefined : text },
+            axisLabel: { color: ink, formatter: words ? undefined : text, ...halo },
         })),
         visualMap: {
             show: false,

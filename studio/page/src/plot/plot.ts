@@ -19,17 +19,9 @@ export interface Plot {
     show: (figure: Figure) => void;
 }
 
-interface Point {
-    axisValue: number;
-    seriesName: string;
-    marker: string;
-    value: number[];
-}
+type Point = { axisValue: number; seriesName: string; marker: string; value: number[] };
 
-interface Ends {
-    min: number;
-    max: number;
-}
+type Ends = Record<"min" | "max", number>;
 
 const told_max = 12; // curves that are described in words
 
@@ -65,14 +57,8 @@ function series_of(figure: Figure, one: FigureSeries, index: number): object[] {
         fits(at, figure.x_log) ? [[at, fits(y[place]!, figure.y_log) ? y[place]! : null]] : [],
     );
     const intervals = {
-        ...{
-            ...common,
-            type: "custom",
-            silent: true,
-            clip: true,
-            tooltip: { show: false },
-            encode: { x: 0, y: [1, 2] },
-        },
+        ...{ ...common, type: "custom", silent: true, clip: true, tooltip: { show: false } },
+        encode: { x: 0, y: [1, 2] },
         renderItem: (room: Room, api: Drawing) => draw_interval(one, room, api),
         data: x.map((at, place) => [at, low?.[place], high?.[place]]),
     };

@@ -75,10 +75,7 @@ class Files {
         const waiting = [...chosen];
         const refused: string[] = [];
         const sent = new Map<string, number>();
-        const total = Math.max(
-            1,
-            chosen.reduce((sum, one) => sum + one.file.size, 0),
-        );
+        const total = chosen.reduce((sum, one) => sum + one.file.size, 0) || 1;
         let done = 0;
         const show = () =>
             this.draw_progress(done, chosen.length, [...sent.values()].reduce((a, b) => a + b, 0) / total);

@@ -86,12 +86,17 @@ function points_under(step: Step, before: StepAnswer | undefined, lines: FigureS
     return [...made.values()];
 }
 
+function rows_told({ rows, count: all }: StepAnswer): string {
+    const words = t().process;
+    return words.rows(count(all)) + (rows.length < all ? ` · ${words.first_shown(count(rows.length))}` : "");
+}
+
 function figure_card(scope: Scope, options: ResultOptions): HTMLElement {
     const { step, answer, choice } = options;
     let { own_curves } = options;
     const chart = plot(scope, { height: 320, name: choice.title || "analysis" });
     const bars = bar_chart(scope, { height: 320, name: choice.title || "analysis" });
-    const place = h("div", chart.element, bars.element);
+    const place = h("div", chart.element, bars.element, h("p.muted.small", rows_told(answer)));
     const curves = (answer.curves ?? []).map(
         (curve, color): FigureSeries => ({ name: curve.name, kind: "lines", x: curve.x, y: curve.y, color }),
     );
@@ -138,9 +143,8 @@ function table_card(scope: Scope, { step, answer }: ResultOptions): HTMLElement 
         const text = csv_text([columns.map((column) => column.name), ...rows]);
         save_file("analysis.csv", new Blob([text], { type: "text/csv" }));
     };
-    const shown = rows.length < answer.count ? ` · ${words.first_shown(count(rows.length))}` : "";
     const tools = [
-        h("span.grow.muted.small.number", words.rows(count(answer.count)), shown),
+        h("span.grow.muted.small.number", rows_told(answer)),
         button("CSV", save, { small: true, icon: "download" }),
     ];
     const made = step.do === "compare" ? compare_grid(scope, answer).element : step_grid(scope, answer);
