@@ -1,155 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/tests/studio_page.mjs - clicks through every view in a browser. test_studio_page.sh runs it.
-import { spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
+import { accessible, address, browser, check, complaints, failures, go, incast, log_in, long_run, PICTURES, picture, PROGRAM, patience, said, settled, start, stop, text_of, type_scenario, visitor, WORK } from "./studio_page_browser.mjs";
 import { data_steps } from "./studio_page_data.mjs";
 import { do_tasks } from "./studio_page_tasks.mjs";
 
-const require = createRequire(resolve("studio/page/package.json"));
-const { chromium } = require("playwright-core");
-const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const { PROGRAM, BROWSER, PAGE, WORK, PICTURES, ALL_PICTURES } = process.env;
 const only = (process.env.STUDIO_PAGE_STEPS ?? "").split(" ").filter(Boolean);
-
-// Milliseconds that a step waits for what does not come. A loaded machine is slow; a good page never waits for long.
-const patience = Number(process.env.STUDIO_PAGE_PATIENCE_MS ?? 300000);
-
-let failures = 0;
-function check(good, what) {
-    if (!good) {
-        failures++;
-        console.log(`FAIL: ${what}`);
-    }
-}
-
-// -- the server
-
-let server = null;
-let port = 0;
-let address = "";
-let said = "";
-
-function start() {
-    return new Promise((done, failed) => {
-        said = "";
-        server = spawn(PROGRAM, ["--data", `${WORK}/data`, "--listen", `127.0.0.1:${port}`, "--page", PAGE, "--jobs", "2"], { stdio: ["ignore", "pipe", "pipe"] });
-        const listen = (chunk) => {
-            said += chunk;
-            const found = /rocesim studio: (http:\/\/127\.0\.0\.1:(\d+))/.exec(said);
-            if (found) {
-                address = found[1];
-                port = Number(found[2]);
-                setTimeout(done, 50);
-            }
-        };
-        server.stdout.on("data", listen);
-        server.stderr.on("data", listen);
-        server.on("exit", (status) => failed(new Error(`the server ended (${status}): ${said}`)));
-    });
-}
-
-function stop(signal) {
-    return new Promise((done) => {
-        server.removeAllListeners("exit");
-        server.on("exit", done);
-        server.kill(signal);
-    });
-}
-
-// -- the browser
-
-const browser = await chromium.launch({
-    executablePath: BROWSER,
-    args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage"],
-});
-
-const complaints = [];
-async function visitor(language = "en", theme = "light") {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, reducedMotion: "reduce" });
-    await context.addInitScript(
-        ([chosen, colors]) => {
-            if (!localStorage.getItem("studio.language")) {
-                localStorage.setItem("studio.language", JSON.stringify(chosen));
-                localStorage.setItem("studio.theme", JSON.stringify(colors));
-            }
-        },
-        [language, theme],
-    );
-    const page = await context.newPage();
-    page.setDefaultTimeout(patience);
-    page.on("pageerror", (error) => complaints.push(`${error.message} (${page.url()})`));
-    page.on("console", (message) => {
-        // Where one types over a selection the browser itself tries a style attribute, in vain and without harm.
-        const typing = message.text().startsWith("Applying inline style") && /#\/(edit|query)/.test(page.url());
-        if (/Content Security Policy|Refused to/.test(message.text()) && !typing) {
-            complaints.push(message.text());
-        }
-    });
-    return page;
-}
-
-async function go(page, hash) {
-    await page.goto(`${address}/#/${hash}`);
-    await settled(page);
-}
-
-async function settled(page) {
-    await page.waitForFunction(() => !document.querySelector(".loading:not([hidden]) .spinner"));
-    await page.waitForTimeout(120);
-}
-
-async function log_in(page, name, password) {
-    await page.goto(address);
-    await page.locator("input[name=name]").fill(name);
-    await page.locator("input[name=password]").fill(password);
-    await page.locator("button[type=submit]").click();
-}
-
-async function picture(page, name) {
-    if (!ALL_PICTURES) {
-        return;
-    }
-    await page.screenshot({ path: `${PICTURES}/${name}.png`, caret: "initial" });
-}
-
-async function accessible(page, name) {
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ["violations"] })).violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.target.join(" ")} ${node.any[0]?.message ?? ""}`).join("; ")}`));
-    for (const fault of found) {
-        check(false, `axe in ${name}: ${fault}`);
-    }
-}
-
-async function text_of(page, selector) {
-    return (await page.locator(selector).first().textContent()) ?? "";
-}
-
-// What is typed replaces the whole text of the editor.
-async function type_scenario(page, text) {
-    await page.locator(".editor").first().locator(".cm-content").click();
-    await page.keyboard.press("Control+A");
-    await page.keyboard.insertText(text);
-}
-
-const incast = (senders, size, more = "") => `name: page-test
-seed: 1
-topology:
-  star: {hosts: ${senders + 1}, rate: 100Gbps, delay: 1us}
-switch:
-  buffer: 1MB
-  pfc: {priorities: [3], alpha: 1/8}
-nic: {mtu: 1024, congestion-control: none}
-traffic:
-  - incast: {to: host0, from: "host[1-${senders}]", bytes: ${size}}
-observe:
-  - {series: "port[switch0->host0].queue_bytes", every: 10us}
-captures:
-  - {ports: switch0->host0, file: receiver.pcap.gz, snaplen: 128}
-${more}`;
-// Long enough to be cancelled, or to be in the middle of when the server dies.
-const long_run = incast(8, "8GB").replace("captures:\n  - {ports: switch0->host0, file: receiver.pcap.gz, snaplen: 128}\n", "");
 
 // -- the steps
 
@@ -604,11 +461,11 @@ const steps = {
         await picture(ada, "page-collective");
         await accessible(ada, "page of a collective");
         const file = (name) => ada.evaluate(async (path) => (await fetch(path)).json(), `api/v1/runs/${run}/files/result/${name}`);
-        const { flows, local_flows, story } = await file("summary.json");
+        const { apps, flows, local_flows, story } = await file("summary.json");
         await go(ada, `run/${run}?tab=summary`);
         await ada.waitForSelector(".story");
         check((await text_of(ada, ".story")) === story.join(" "), "the story is the program's");
-        check(local_flows.count > 0 && flows.count + local_flows.count === 16128, `rows of NVLink: ${local_flows.count}`);
+        check(local_flows.count > 0 && flows.count + flows.left_out + local_flows.count === apps[0].messages, `rows of NVLink: ${local_flows.count}`);
         check((await ada.getByText("NVLink, in hosts").count()) === 1, "messages over NVLink have a row of their own");
         await go(ada, `run/${run}?tab=causes`);
         await ada.waitForSelector(".note");
@@ -735,24 +592,7 @@ const steps = {
         await ada.keyboard.press("Escape");
     },
 
-    // A network of 8192 hosts is folded by the server; what is found is opened.
-    async large() {
-        await go(ada, "edit/new");
-        await ada.waitForSelector(".verdict-ok");
-        await type_scenario(ada, 'name: large\ntopology: {fat-tree: {k: 32}}\ntraffic: [{incast: {to: host0, from: "host[1-8]", bytes: 10KB}}]\n');
-        await ada.locator(".bench-side header p", { hasText: "8,192 hosts" }).waitFor();
-        await ada.getByRole("button", { name: "Run", exact: true }).click();
-        await ada.waitForSelector(".story");
-        await ada.getByRole("tab", { name: "Network" }).click();
-        await ada.getByLabel("Find a node…").fill("host8191");
-        await ada.keyboard.press("Enter");
-        await ada.locator("h3", { hasText: "host8191" }).waitFor();
-        await picture(ada, "large");
-        await ada.getByRole("button", { name: "Fold", exact: true }).click();
-        await ada.waitForFunction(() => ![...document.querySelectorAll("h3")].some((one) => one.textContent === "host8191"));
-        await accessible(ada, "a large network");
-    },
-
+    large: data.large,
     captures: data.captures,
     sweep: data.sweep,
     applications: data.applications,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/tests/studio_page_data.mjs - the steps of studio_page.mjs that show packets, timelines, captures and sweeps.
+// studio/tests/studio_page_data.mjs - the steps of studio_page.mjs that show packets, timelines, captures, sweeps and large networks.
 
 // Returns the steps. `tools` are the browser's page and the helpers of studio_page.mjs.
 export const data_steps = ({ ada, go, settled, check, picture, accessible, text_of, type_scenario, incast, first_run }) => ({
@@ -137,6 +137,24 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
         await hops.getByRole("link", { name: "Show it move" }).click();
         await ada.locator(".map-canvas").waitFor();
         check(/^\d+ on links: data \d/.test(await text_of(ada, "p.muted.small:has-text('on links')")), "the capture's packets move");
+    },
+
+    // A network of 8192 hosts is folded by the server; what is found is opened.
+    async large() {
+        await go(ada, "edit/new");
+        await ada.waitForSelector(".verdict-ok");
+        await type_scenario(ada, 'name: large\ntopology: {fat-tree: {k: 32}}\ntraffic: [{incast: {to: host0, from: "host[1-8]", bytes: 10KB}}]\n');
+        await ada.locator(".bench-side header p", { hasText: "8,192 hosts" }).waitFor();
+        await ada.getByRole("button", { name: "Run", exact: true }).click();
+        await ada.waitForSelector(".story");
+        await ada.getByRole("tab", { name: "Network" }).click();
+        await ada.getByLabel("Find a node…").fill("host8191");
+        await ada.keyboard.press("Enter");
+        await ada.locator("h3", { hasText: "host8191" }).waitFor();
+        await picture(ada, "large");
+        await ada.getByRole("button", { name: "Fold", exact: true }).click();
+        await ada.waitForFunction(() => ![...document.querySelectorAll("h3")].some((one) => one.textContent === "host8191"));
+        await accessible(ada, "a large network");
     },
 
     // Applications without a step of their own open on their pages, whose numbers have units.
