@@ -250,6 +250,9 @@ PROGRAM_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
 PROGRAM_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *base)
 {
     cm_event_t *event = (cm_event_t *)(void *)base;
+    if (event == NULL) {
+        return cm_return(EINVAL);
+    }
     cm_id_t *id = event->holder;
     free(event);
     id->unacked--;

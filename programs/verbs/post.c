@@ -194,7 +194,7 @@ int verbs_check_payload(const verbs_qp_t *qp, uint32_t opcode, uint32_t flags, u
         opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
     const bool fetches = atomic || opcode == IBV_WR_RDMA_READ;
     const uint32_t mtu_bytes = turn_shared->devices[verbs_device_of(qp->base.context)].mtu_bytes;
-    return (atomic && bytes != 8) || (fetches && (flags & IBV_SEND_INLINE) != 0) ||
+    return (atomic && bytes < 8) || (fetches && (flags & IBV_SEND_INLINE) != 0) ||
                    (qp->base.qp_type == IBV_QPT_UD && bytes > mtu_bytes)
                ? EINVAL
                : 0;

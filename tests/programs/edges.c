@@ -163,26 +163,41 @@ static void datagrams(bool shares)
     EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_ah(ah) == 0);
 }
 
-// Payloads that an operation cannot have, and atomics at odd addresses.
+// Payloads that an operation cannot have, atomics with a longer place than they fill, and atomics at
+// odd addresses.
 static void payloads(void)
 {
     renew();
     struct ibv_qp *qp = pair_create(IBV_QPT_RC, cq, NULL);
+    if (serves) {
+        memset(bytes, 0, 8);
+    }
     pair_end_t peer = pair_connect(qp, mr);
-    EXPECT(pair_post(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, mr, 0, 16, &peer, 0) == EINVAL);
     EXPECT(pair_post(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, mr, 0, 4, &peer, 0) == EINVAL);
     EXPECT(pair_post(qp, IBV_WR_RDMA_READ, mr, 0, 8, &peer, IBV_SEND_INLINE) == EINVAL);
     EXPECT(pair_post(qp, IBV_WR_RDMA_WRITE, mr, 0, 65, &peer, IBV_SEND_INLINE) == EINVAL);
     if (serves) {
         expect_error(qp, IBV_EVENT_QP_REQ_ERR);
     } else {
-        struct ibv_sge sge = {.addr = (uintptr_t)bytes, .length = 8, .lkey = mr->lkey};
+        memset(bytes, 0xee, 16);
+        struct ibv_sge sge = {.addr = (uintptr_t)bytes, .length = 16, .lkey = mr->lkey};
         struct ibv_send_wr wr = {
             .sg_list = &sge,
             .num_sge = 1,
             .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
-            .wr.atomic = {.remote_addr = peer.address + 4, .rkey = peer.rkey, .compare_add = 1}};
+            .send_flags = IBV_SEND_SIGNALED,
+            .wr.atomic = {.remote_addr = peer.address, .rkey = peer.rkey, .compare_add = 1}};
         struct ibv_send_wr *bad = NULL;
+        for (uint64_t sum = 0; sum < 2; sum++) {
+            uint64_t found[2];
+            EXPECT(ibv_post_send(qp, &wr, &bad) == 0);
+            const struct ibv_wc wc = pair_complete(cq);
+            EXPECT(wc.status == IBV_WC_SUCCESS && wc.byte_len == 8);
+            memcpy(found, bytes, sizeof found);
+            EXPECT(found[0] == sum && found[1] == UINT64_C(0xeeeeeeeeeeeeeeee));
+        }
+        wr.wr.atomic.remote_addr += 4;
+        sge.length = 8;
         EXPECT(ibv_post_send(qp, &wr, &bad) == 0);
         EXPECT(pair_complete(cq).status == IBV_WC_REM_INV_REQ_ERR);
     }

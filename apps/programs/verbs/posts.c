@@ -98,6 +98,9 @@ static bool fill_send(app__program_t *program, app__pr_qp_t *qp, checked_t *chec
         .atomic = {post->remote_address, post->compare_add, post->swap, post->rkey},
     };
     set_places(checked, &wr->sge, &wr->sg_list, &wr->num_sge);
+    if (post->opcode == WR_SWAP || post->opcode == WR_ADD) {
+        wr->sge.length = SIM_MIN(wr->sge.length, 8); // adapters write 8 bytes into a longer place
+    }
     if (checked->inlined != NULL) {
         // Each request has a page of its own: the NIC takes the payload when it is posted.
         const uint64_t scratch = app__program_scratch(program) + index * UINT64_C(4096);
