@@ -72,6 +72,8 @@ struct app__program {
     nic_core_t *core;         // of that thread
     uint64_t waits;           // of its threads, so far
     sim_message_t *awaited;   // place for what they wait for, in words
+    app__pr_thread_t *stuck;  // one of those that wait for each other; NULL: none is known
+    sim_time_t stuck_ps;      // since when
 
     // the process
     uint8_t allowed[APP__PROCESSORS]; // of this machine, for the simulator

@@ -101,7 +101,7 @@ PROGRAM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
     context->device = device;
     context->cmd_fd = descriptors_hide((int)system_call(SYS_dup, ends[0]));
     context->async_fd = ends[0];
-    context->num_comp_vectors = 1;
+    context->num_comp_vectors = (int)turn_shared->cores;
     context->abi_compat = __VERBS_ABI_IS_EXTENDED;
     pthread_mutex_init(&context->mutex, NULL);
     open->verbs.sz = sizeof open->verbs;

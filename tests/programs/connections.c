@@ -126,6 +126,7 @@ static void take_request(struct rdma_cm_event *event)
     if (strcmp(text, "refuse me") == 0) {
         CHECK(rdma_reject(event->id, "not today", 10) == 0);
         CHECK(rdma_ack_cm_event(event) == 0);
+        CHECK(rdma_ack_cm_event(NULL) == -1 && errno == EINVAL);
         return;
     }
     build(event->id);

@@ -22,7 +22,7 @@ static struct ibv_cq *cq;
 
 static void renew(void)
 {
-    cq = ibv_create_cq(context, 64, NULL, NULL, 0);
+    cq = ibv_create_cq(context, 64, NULL, NULL, context->num_comp_vectors - 1);
     bytes = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     mr = ibv_reg_mr(pd, bytes, BYTES,
                     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
@@ -163,8 +163,8 @@ static void datagrams(bool shares)
     EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_ah(ah) == 0);
 }
 
-// Payloads that an operation cannot have, atomics with a longer place than they fill, and atomics at
-// odd addresses.
+// Payloads that an operation cannot have, atomics with a longer place than they fill, and atomics
+// at odd addresses.
 static void payloads(void)
 {
     renew();

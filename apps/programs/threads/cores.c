@@ -317,6 +317,27 @@ void app__threads_look(app__pr_thread_t *thread)
     }
 }
 
+// -- threads that wait for each other for ever
+
+bool app__thread_is_stuck(const app__pr_thread_t *thread)
+{
+    const app__program_t *const program = thread->program;
+    const app__pr_thread_t *at = thread;
+    for (size_t i = 0; i < program->thread_count; i++) {
+        const program_wait_t *const wait = &at->call.wait;
+        if (!at->parked || at->wait_over || (wait->mask & PROGRAM_ON_KEY) == 0 || wait->key == 0 ||
+            wait->object != PROGRAM_AT_MUTEX || wait->timeout_ps != PROGRAM_NEVER ||
+            wait->other >= program->thread_count) {
+            return false;
+        }
+        at = program->threads[wait->other];
+        if (at == thread) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // -- what the answer of a thread says about the others
 
 // Returns true if the thread runs only when another one wakes it.

@@ -470,6 +470,14 @@ static void *lock_both(void *number)
     return number;
 }
 
+static void *sleep_again(void *number)
+{
+    for (;;) {
+        usleep(10000);
+    }
+    return number;
+}
+
 static int deadlock(void)
 {
     pthread_t thread;
@@ -478,6 +486,14 @@ static int deadlock(void)
     usleep(10);
     pthread_mutex_lock(&other);
     return 0;
+}
+
+// Another thread goes on, so the simulation does not end by itself.
+static int deadlock_beside(void)
+{
+    pthread_t thread;
+    check(pthread_create(&thread, NULL, sleep_again, NULL) == 0, "pthread_create");
+    return deadlock();
 }
 
 static int too_many(void)
@@ -509,10 +525,17 @@ int main(int count, char **words)
         const char *name;
         int (*function)(void);
     } functions[] = {
-        {"queue", queue},       {"all", all},           {"spins", spins},
-        {"ends", ends},         {"futexes", futexes},   {"descriptors", descriptors},
-        {"deadlock", deadlock}, {"too_many", too_many}, {"lock_file", lock_file},
+        {"queue", queue},
+        {"all", all},
+        {"spins", spins},
+        {"ends", ends},
+        {"futexes", futexes},
+        {"descriptors", descriptors},
+        {"deadlock", deadlock},
+        {"too_many", too_many},
+        {"lock_file", lock_file},
         {"forks", forks},
+        {"deadlock_beside", deadlock_beside},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (count == 2 && strcmp(words[1], functions[i].name) == 0) {
