@@ -138,6 +138,13 @@ bool cli__explain_passes(const explain_t *explain, const explain_flow_t *flow, u
     return false;
 }
 
+explain_passing_t cli__explain_passing(const explain_t *explain, uint32_t uid)
+{
+    const size_t from = explain->passing_from[uid];
+    return (explain_passing_t){explain->passing + from,
+                               (uint32_t)(explain->passing_from[uid + 1] - from)};
+}
+
 // Returns whether a finding of hardware is about this port or its other end.
 static bool is_told(const explain_t *explain, uint32_t uid)
 {
@@ -164,42 +171,69 @@ typedef struct draws {
     double share_as_bad; // of the draws that are at least as bad
 } draws_t;
 
-// Returns the flows that pass the port at the time at which most of them do, and stores that time;
-// the caller frees *flows.
-static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t **flows,
-                               sim_time_t *time_ps)
+static int by_time(const void *a, const void *b)
 {
-    uint32_t *const all = sim_alloc_array(explain->flow_count + 1, sizeof(*all));
-    uint32_t count = 0;
-    for (uint32_t f = 0; f < explain->flow_count; f++) {
-        if (cli__explain_passes(explain, &explain->flows[f], uid)) {
-            all[count++] = f;
+    return SIM_COMPARE(*(const sim_time_t *)a, *(const sim_time_t *)b);
+}
+
+// Returns how many of the times, which are in order, are not later than `time_ps`.
+static size_t count_until(const sim_time_t *times, size_t count, sim_time_t time_ps)
+{
+    size_t low = 0;
+    while (low < count) {
+        const size_t middle = low + (count - low) / 2;
+        if (times[middle] <= time_ps) {
+            low = middle + 1;
+        } else {
+            count = middle;
         }
     }
-    uint32_t best = 0;
+    return low;
+}
+
+// Returns the first time at which most of the flows that pass a port are under way.
+static sim_time_t time_of_most(const explain_t *explain, explain_passing_t passing)
+{
+    const size_t count = passing.count;
+    sim_time_t *const begins = sim_alloc_array(2 * count + 1, sizeof(*begins));
+    sim_time_t *const ends = begins + count;
+    for (size_t i = 0; i < count; i++) {
+        begins[i] = explain->flows[passing.flows[i]].begin_ps;
+        ends[i] = explain->flows[passing.flows[i]].end_ps;
+    }
+    qsort(begins, count, sizeof(*begins), by_time);
+    qsort(ends, count, sizeof(*ends), by_time);
+    size_t best = 0;
     sim_time_t best_ps = 0;
-    for (uint32_t i = 0; i < count && i < 2000; i++) {
-        const sim_time_t at_ps = explain->flows[all[i]].begin_ps;
-        uint32_t now = 0;
-        for (uint32_t j = 0; j < count; j++) {
-            now +=
-                explain->flows[all[j]].begin_ps <= at_ps && explain->flows[all[j]].end_ps > at_ps;
-        }
+    for (size_t i = 0; i < count; i++) {
+        const sim_time_t at_ps = explain->flows[passing.flows[i]].begin_ps;
+        const size_t now = count_until(begins, count, at_ps) - count_until(ends, count, at_ps);
         if (now > best) {
             best = now;
             best_ps = at_ps;
         }
     }
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const explain_flow_t *const flow = &explain->flows[all[i]];
-        if (flow->begin_ps <= best_ps && flow->end_ps > best_ps) {
-            all[kept++] = all[i];
+    sim_free(begins);
+    return best_ps;
+}
+
+// Returns the flows that pass the port at the time at which most of them do, and stores that time;
+// the caller frees *flows.
+static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t **flows,
+                               sim_time_t *time_ps)
+{
+    const explain_passing_t passing = cli__explain_passing(explain, uid);
+    uint32_t *const kept = sim_alloc_array(passing.count + 1u, sizeof(*kept));
+    uint32_t count = 0;
+    *time_ps = time_of_most(explain, passing);
+    for (uint32_t i = 0; i < passing.count; i++) {
+        const explain_flow_t *const flow = &explain->flows[passing.flows[i]];
+        if (flow->begin_ps <= *time_ps && flow->end_ps > *time_ps) {
+            kept[count++] = passing.flows[i];
         }
     }
-    *flows = all;
-    *time_ps = best_ps;
-    return kept;
+    *flows = kept;
+    return count;
 }
 
 // Draws other paths for the flows that share a port, and counts how many meet at one port of the
@@ -252,12 +286,11 @@ static uint32_t sources_of(const explain_t *explain, uint32_t uid)
     bool *const seen = sim_alloc(explain->world->nic_count + 1);
     uint32_t count = 0;
     memset(seen, 0, explain->world->nic_count + 1);
-    for (size_t f = 0; f < explain->flow_count; f++) {
-        const explain_flow_t *const flow = &explain->flows[f];
-        if (cli__explain_passes(explain, flow, uid) && !seen[flow->source]) {
-            seen[flow->source] = true;
-            count++;
-        }
+    const explain_passing_t passing = cli__explain_passing(explain, uid);
+    for (uint32_t i = 0; i < passing.count; i++) {
+        const uint32_t source = explain->flows[passing.flows[i]].source;
+        count += !seen[source];
+        seen[source] = true;
     }
     sim_free(seen);
     return count;
@@ -265,11 +298,9 @@ static uint32_t sources_of(const explain_t *explain, uint32_t uid)
 
 static void add_senders(const explain_t *explain, explain_finding_t *finding, uint32_t uid)
 {
-    for (uint32_t f = 0; f < explain->flow_count; f++) {
-        const explain_flow_t *const flow = &explain->flows[f];
-        if (flow->bottleneck == uid || cli__explain_passes(explain, flow, uid)) {
-            cli__explain_flow(finding, f);
-        }
+    const explain_passing_t passing = cli__explain_passing(explain, uid);
+    for (uint32_t i = 0; i < passing.count; i++) {
+        cli__explain_flow(finding, passing.flows[i]);
     }
 }
 
@@ -282,15 +313,12 @@ static void attach_roots(const explain_t *explain, explain_finding_t *finding)
         if (root->port == EXPLAIN_NONE) {
             continue;
         }
-        uint32_t through = 0;
+        const explain_passing_t through = cli__explain_passing(explain, root->port);
         uint32_t held_here = 0;
-        for (size_t f = 0; f < explain->flow_count; f++) {
-            if (cli__explain_passes(explain, &explain->flows[f], root->port)) {
-                through++;
-                held_here += explain->flows[f].bottleneck == finding->port;
-            }
+        for (uint32_t i = 0; i < through.count; i++) {
+            held_here += explain->flows[through.flows[i]].bottleneck == finding->port;
         }
-        if (root->port == finding->port || (through > 0 && 2 * held_here > through)) {
+        if (root->port == finding->port || (through.count > 0 && 2 * held_here > through.count)) {
             cli__explain_add_root(finding, r);
         }
     }
@@ -538,17 +566,20 @@ static bool is_balanced(const explain_t *explain, uint32_t uid)
     uint32_t *flows = NULL;
     sim_time_t time_ps = 0;
     const uint32_t together = flows_together(explain, uid, &flows, &time_ps);
-    uint64_t elsewhere = 0;
+    uint32_t *const ends = sim_alloc_array(explain->world->nic_count + 1, sizeof(*ends));
+    memset(ends, 0, (explain->world->nic_count + 1) * sizeof(*ends)); // flows that meet, by host
     for (uint32_t i = 0; i < together; i++) {
-        const explain_flow_t *const one = &explain->flows[flows[i]];
-        for (size_t f = 0; f < explain->flow_count; f++) {
-            const explain_flow_t *const flow = &explain->flows[f];
-            const bool there =
-                to_host ? flow->source == one->source : flow->destination == one->destination;
-            elsewhere += there && flow->begin_ps <= time_ps && flow->end_ps > time_ps;
+        const explain_flow_t *const flow = &explain->flows[flows[i]];
+        ends[to_host ? flow->source : flow->destination]++;
+    }
+    uint64_t elsewhere = 0;
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (flow->begin_ps <= time_ps && flow->end_ps > time_ps) {
+            elsewhere += ends[to_host ? flow->source : flow->destination];
         }
     }
-    sim_free(flows);
+    SIM_FREE_ALL(ends, flows);
     return together > 0 && elsewhere >= (uint64_t)together * together;
 }
 

@@ -85,6 +85,11 @@ typedef struct explain_finding {
     size_t remedy_capacity;
 } explain_finding_t;
 
+typedef struct explain_passing {
+    const uint32_t *flows;
+    uint32_t count;
+} explain_passing_t;
+
 typedef struct explain {
     const char *folder;
     bool brief; // remedies are not wanted
@@ -106,7 +111,9 @@ typedef struct explain {
     explain_app_t *apps;
     size_t app_count;
     size_t app_capacity;
-    uint32_t *hops; // uids
+    uint32_t *passing;    // flows by the port that they pass, in their order
+    size_t *passing_from; // by port: its first one there; one more than ports
+    uint32_t *hops;       // uids
     size_t hop_count;
     size_t hop_capacity;
     explain_stop_t *stops;
@@ -146,6 +153,8 @@ void cli__explain_flow(explain_finding_t *finding, uint32_t flow);
 void cli__explain_add_root(explain_finding_t *finding, uint32_t root);
 // Returns whether the flow's path has the port.
 bool cli__explain_passes(const explain_t *explain, const explain_flow_t *flow, uint32_t uid);
+// Returns the numbers of the flows that pass a port, in their order. They belong to the analysis.
+explain_passing_t cli__explain_passing(const explain_t *explain, uint32_t uid);
 const char *cli__explain_kind_name(explain_kind_t kind);
 
 #endif // CLI_EXPLAIN_EXPLAIN_INTERNAL_H

@@ -125,6 +125,40 @@ static void take_path(explain_t *explain, explain_flow_t *flow)
     }
 }
 
+// Sorts the flows by the ports that they pass.
+static void sort_by_port(explain_t *explain)
+{
+    const size_t ports = explain->port_count;
+    size_t *const from = sim_alloc_array(ports + 2, sizeof(*from)); // one further at first
+    uint32_t *const last = sim_alloc_array(ports + 1, sizeof(*last));
+    explain->passing = sim_alloc_array(explain->hop_count + 1, sizeof(*explain->passing));
+    memset(from, 0, (ports + 2) * sizeof(*from));
+    for (int pass = 0; pass < 2; pass++) {
+        memset(last, 0xff, (ports + 1) * sizeof(*last));
+        for (uint32_t f = 0; f < explain->flow_count; f++) {
+            const explain_flow_t *const flow = &explain->flows[f];
+            for (uint32_t h = 0; h < flow->hop_count; h++) {
+                const uint32_t uid = explain->hops[flow->first_hop + h];
+                if (last[uid] == f) {
+                    continue; // a port that it passes twice
+                }
+                last[uid] = f;
+                if (pass == 1) {
+                    explain->passing[from[uid + 1]] = f;
+                    from[uid + 1]++;
+                } else {
+                    from[uid + 2]++;
+                }
+            }
+        }
+        for (size_t uid = 0; pass == 0 && uid < ports; uid++) {
+            from[uid + 2] += from[uid + 1];
+        }
+    }
+    explain->passing_from = from;
+    sim_free(last);
+}
+
 void cli__explain_paths(explain_t *explain)
 {
     const net_t *const net = explain->world->net;
@@ -148,4 +182,5 @@ void cli__explain_paths(explain_t *explain)
         }
     }
     sim_free(seen);
+    sort_by_port(explain);
 }

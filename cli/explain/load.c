@@ -646,7 +646,8 @@ void cli__explain_fini(explain_t *explain)
         sim_free(explain->apps[i].name);
     }
     SIM_FREE_ALL(explain->apps, explain->findings, explain->roots, explain->stops, explain->hops,
-                 explain->flows, explain->ports, explain->nics, explain->held_hosts);
+                 explain->passing, explain->passing_from, explain->flows, explain->ports,
+                 explain->nics, explain->held_hosts);
     json_decref(explain->summary);
     world_destroy(explain->world);
     world_scenario_destroy(explain->scenario);

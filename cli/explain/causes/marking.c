@@ -62,12 +62,11 @@ static bool is_deaf(const explain_t *explain, const explain_flow_t *flow)
 static double add_flows(const explain_t *explain, explain_finding_t *finding, uint32_t uid)
 {
     double lost_ps = 0;
-    for (uint32_t f = 0; f < explain->flow_count; f++) {
-        const explain_flow_t *const flow = &explain->flows[f];
-        if (cli__explain_passes(explain, flow, uid)) {
-            cli__explain_flow(finding, f);
-            lost_ps += flow->excess_ps + flow->shared_ps;
-        }
+    const explain_passing_t passing = cli__explain_passing(explain, uid);
+    for (uint32_t i = 0; i < passing.count; i++) {
+        const explain_flow_t *const flow = &explain->flows[passing.flows[i]];
+        cli__explain_flow(finding, passing.flows[i]);
+        lost_ps += flow->excess_ps + flow->shared_ps;
     }
     return lost_ps;
 }
@@ -272,10 +271,11 @@ static bool is_root(const explain_t *explain, uint32_t uid)
 static double trip_of(const explain_t *explain, uint32_t uid)
 {
     double trip_ps = 0;
-    for (size_t f = 0; f < explain->flow_count; f++) {
-        const explain_flow_t *const flow = &explain->flows[f];
+    const explain_passing_t passing = cli__explain_passing(explain, uid);
+    for (uint32_t i = 0; i < passing.count; i++) {
+        const explain_flow_t *const flow = &explain->flows[passing.flows[i]];
         net_path_t path;
-        if (cli__explain_passes(explain, flow, uid) && heeds_marks(explain, flow) &&
+        if (heeds_marks(explain, flow) &&
             net_path_of(explain->world->net, flow->source, flow->destination, 0, &path)) {
             trip_ps = SIM_MAX(2.0 * (double)path.delay_ps + SIM_PS_PER_US, trip_ps);
         }
@@ -461,10 +461,10 @@ static int by_rate(const void *a, const void *b)
 static size_t find_heard(const explain_t *explain, uint32_t uid, heard_t *heard)
 {
     size_t count = 0;
-    for (size_t f = 0; f < explain->flow_count; f++) {
-        const explain_flow_t *const flow = &explain->flows[f];
-        if (explain->nics[flow->source].cnps_handled >= OTHERS_CNPS &&
-            cli__explain_passes(explain, flow, uid)) {
+    const explain_passing_t passing = cli__explain_passing(explain, uid);
+    for (uint32_t i = 0; i < passing.count; i++) {
+        const explain_flow_t *const flow = &explain->flows[passing.flows[i]];
+        if (explain->nics[flow->source].cnps_handled >= OTHERS_CNPS) {
             heard[count++] = (heard_t){.rate = goodput_of(flow), .source = flow->source};
         }
     }
@@ -635,10 +635,11 @@ static void find_held_by_pauses(explain_t *explain)
         const explain_flow_t *example = NULL;
         size_t held = 0;
         size_t count = 0;
-        for (size_t f = 0; f < explain->flow_count && port->port != NULL &&
-                           port->marked >= MARKS_LEAST && port->shared_most >= 2;
-             f++) {
-            const explain_flow_t *const flow = &explain->flows[f];
+        const explain_passing_t passing = cli__explain_passing(explain, uid);
+        for (size_t i = 0; i < passing.count && port->port != NULL && port->marked >= MARKS_LEAST &&
+                           port->shared_most >= 2;
+             i++) {
+            const explain_flow_t *const flow = &explain->flows[passing.flows[i]];
             const bool passes = flow->bottleneck == uid;
             const bool is_held = passes && is_held_by_pauses(explain, flow, port->shared_most);
             count += passes;
