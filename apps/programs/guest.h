@@ -73,7 +73,7 @@ struct app__program {
     uint64_t waits;           // of its threads, so far
     sim_message_t *awaited;   // place for what they wait for, in words
     app__pr_thread_t *stuck;  // one of those that wait for each other; NULL: none is known
-    sim_time_t stuck_ps;      // since when
+    sim_timer_t stuck_timer;  // ends the program if they still do
 
     // the process
     uint8_t allowed[APP__PROCESSORS]; // of this machine, for the simulator

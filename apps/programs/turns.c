@@ -19,7 +19,6 @@
 
 #define PATIENCE_PS_PER_MS (SIM_PS_PER_S / 1000)
 #define NO_DESCRIPTOR (-1)
-#define STUCK_PS (60 * SIM_PS_PER_S) // that a program goes on while some of its threads never can
 #define DESTROY_PS (10 * SIM_PS_PER_US) // of a queue pair with unfinished sends
 
 // -- what happens while a process waits
@@ -236,10 +235,7 @@ static void park(app__pr_thread_t *thread)
     thread->parked = true;
     thread->wait_over = false;
     thread->order = program->waits++;
-    if (program->stuck == NULL && app__thread_is_stuck(thread)) {
-        program->stuck = thread;
-        program->stuck_ps = now_ps;
-    }
+    app__thread_look_for_circle(thread);
     if (call->op != PROGRAM_CONNECT && call->wait.timeout_ps < SIM_TIME_END - now_ps) {
         sim_timer_arm(&program->node->sim, &thread->wait_timer, now_ps + call->wait.timeout_ps);
     }
@@ -301,6 +297,9 @@ void app__program_end(app__program_t *program, const char *fault)
     note_end(program, fault);
     sim_timer_cancel(node, &program->signal_timer);
     sim_timer_cancel(node, &program->kill_timer);
+    if (program->stuck != NULL) {
+        sim_timer_cancel(node, &program->stuck_timer);
+    }
     for (size_t i = 0; i < program->timer_count; i++) {
         sim_timer_cancel(node, &program->timers[i]->timer);
     }
@@ -541,34 +540,12 @@ static void end_late(app__program_t *program, uint64_t patience_ms)
     sim_free(text);
 }
 
-// Ends a program some of whose threads have waited for each other's mutexes for long, while others
-// go on. Returns false if there is none to end.
-static bool end_stuck(app__program_t *program)
-{
-    if (program->stuck == NULL || nic_core_now_ps(program->core) < program->stuck_ps + STUCK_PS) {
-        return false;
-    }
-    if (!app__thread_is_stuck(program->stuck)) {
-        program->stuck = NULL;
-        return false;
-    }
-    char *const text = sim_format("the program was ended, since threads of it have waited for each "
-                                  "other's mutexes for 60 s of simulated time%s",
-                                  app__program_awaited(program));
-    app__program_end(program, text);
-    sim_free(text);
-    return true;
-}
-
 static void run_process(app__pr_thread_t *thread)
 {
     app__program_t *const program = thread->program;
     const uint64_t patience_ms = program->config->patience_ps / PATIENCE_PS_PER_MS;
     for (;;) {
         app__turn_t turn = APP__TURN_CALL;
-        if (end_stuck(program)) {
-            return;
-        }
         if (program->mistaken) {
             app__program_end(program, "the program wrote into the memory of the library, or the "
                                       "simulator foresaw what did not come");

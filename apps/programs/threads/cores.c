@@ -19,6 +19,9 @@
 #define GONE_NS 20000L // between two looks at whether a thread is gone
 #define GONE_LOOKS 100000u
 
+// Threads that wait in a circle end the program after this time.
+#define STUCK_PS (60 * SIM_PS_PER_S)
+
 // -- life
 
 static void wait_is_over(sim_node_t *node, sim_timer_t *timer)
@@ -319,7 +322,8 @@ void app__threads_look(app__pr_thread_t *thread)
 
 // -- threads that wait for each other for ever
 
-bool app__thread_is_stuck(const app__pr_thread_t *thread)
+// Returns true if the thread waits for a mutex whose owner waits for one, and so on, up to it.
+static bool is_stuck(const app__pr_thread_t *thread)
 {
     const app__program_t *const program = thread->program;
     const app__pr_thread_t *at = thread;
@@ -336,6 +340,34 @@ bool app__thread_is_stuck(const app__pr_thread_t *thread)
         }
     }
     return false;
+}
+
+// Ends a program some of whose threads still wait for each other.
+static void stuck_is_due(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    app__program_t *const program = SIM_CONTAINER_OF(timer, app__program_t, stuck_timer);
+    if (!is_stuck(program->stuck)) {
+        program->stuck = NULL;
+        return;
+    }
+    char *const text = sim_format("the program was ended, since threads of it have waited for each "
+                                  "other's mutexes for 60 s of simulated time%s",
+                                  app__program_awaited(program));
+    app__program_end(program, text);
+    sim_free(text);
+}
+
+void app__thread_look_for_circle(app__pr_thread_t *thread)
+{
+    app__program_t *const program = thread->program;
+    if (program->stuck != NULL || !is_stuck(thread)) {
+        return;
+    }
+    program->stuck = thread;
+    sim_timer_init(&program->stuck_timer, stuck_is_due);
+    sim_timer_arm(&program->node->sim, &program->stuck_timer,
+                  nic_core_now_ps(thread->core) + STUCK_PS);
 }
 
 // -- what the answer of a thread says about the others
