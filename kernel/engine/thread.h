@@ -12,10 +12,10 @@
 #define SIM_MAIL_FIRST 4u    // messages of the smallest mailbox: a cache line
 #define SIM_MAIL_CLASSES 26u // mailbox capacities SIM_MAIL_FIRST << class: at most 2 GB
 
-// Returns the memory of a mailbox of a class.
-static inline size_t sim__mailbox_bytes(uint32_t class)
+// Returns the memory of a mailbox of a size class.
+static inline size_t sim__mailbox_bytes(uint32_t size_class)
 {
-    return sizeof(sim_mail_t) * ((SIM_MAIL_FIRST << class) + SIM_MAIL_PAD);
+    return sizeof(sim_mail_t) * ((SIM_MAIL_FIRST << size_class) + SIM_MAIL_PAD);
 }
 
 typedef struct sim_sampler sim_sampler_t;
