@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's outline of a scenario: places for completion, and changes that leave everything else as it is. And the
-// points of figures, each of which is drawn.
+// places of nodes in a drawing.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -15,7 +15,6 @@ async function module_of(path) {
 const { find, outline } = await module_of("studio/page/src/editor/outline.ts");
 const { attribute_path, place_at } = await module_of("studio/page/src/editor/place.ts");
 const { remove_value, set_value } = await module_of("studio/page/src/editor/change.ts");
-const { aligned } = await module_of("studio/page/src/plot/figure.ts");
 const { lay_out } = await module_of("studio/page/src/topology/layout.ts");
 
 let failures = 0;
@@ -114,8 +113,6 @@ if (files < 10) {
     failures++;
     console.log("FAIL: no scenarios were read");
 }
-// Points of one x, such as those of seeds, all have a place; JSON has null for what another curve has there alone.
-same(aligned([{ kind: "points", x: [4, 1, 1, 1], y: [9, 5, 7, 6] }, { kind: "points", x: [1, 2], y: [3, NaN] }]), [[1, 1, 1, 2, 4], [5, 7, 6, null, 9], [3, null, null, null, null]], "points of one x");
 
 console.log(`${failures} failures in the outline`);
 process.exit(failures > 0 ? 1 : 0);
