@@ -203,8 +203,10 @@ static const char *const hardware_sections[] = {"nic", "switch", "link", NULL};
 static char *nested_spelling(const char *path)
 {
     char *text = sim_strdup("...");
-    for (size_t end = strlen(path), start = end; end > 0; end = start > 0 ? start - 1 : 0) {
-        for (start = end; start > 0 && path[start - 1] != '.';) {
+    size_t end = strlen(path);
+    while (end > 0) {
+        size_t start = end;
+        while (start > 0 && path[start - 1] != '.') {
             start--;
         }
         const bool outermost = start == 0;
@@ -212,6 +214,7 @@ static char *nested_spelling(const char *path)
                                         path + start, text);
         sim_free(text);
         text = longer;
+        end = outermost ? 0 : start - 1;
     }
     return text;
 }
@@ -277,9 +280,9 @@ static void add_place(world_error_t *error, const world_tree_entry_t *entry, con
                       const world_targets_t *targets, const names_t *names)
 {
     const char *const key = entry->key->text;
-    const char *const deeper = is_path(key, names) ? key : find_deeper(path, key, targets);
-    if (deeper != NULL) {
-        char *const spelling = nested_spelling(deeper);
+    const char *const deeper = find_deeper(path, key, targets);
+    if (is_path(key, names) || deeper != NULL) {
+        char *const spelling = nested_spelling(deeper != NULL ? deeper : key);
         world_error_add(error, ", did you mean %s?", spelling);
         sim_free(spelling);
         return;
