@@ -181,6 +181,24 @@ static void count_losses(pass_t *pass, const app_flow_result_t *flow, const net_
     pass->survey->losses += lost * ((double)flow->bytes / (double)mtu + 1);
 }
 
+#define PATHS_DRAWN 16u
+
+// Adds likewise for packets whose source ports, and so paths, are chosen as the run goes: the mean
+// over random paths.
+static void count_load_losses(pass_t *pass, const app_load_t *load, double packets)
+{
+    const uint32_t frame_bytes = net_frame_bytes(ROCE_WRITE_MIDDLE, load->mtu_bytes, false, false);
+    for (uint32_t i = 0; i < PATHS_DRAWN && pass->has_losses; i++) {
+        const uint32_t hash = (uint32_t)sim_mix64(i);
+        net_path_t path;
+        if (net_path_of(pass->world->net, load->source, load->destination, hash, &path)) {
+            const double lost = loss_of(&path, frame_bytes);
+            pass->survey->lossy = pass->survey->lossy || lost > 0;
+            pass->survey->losses += lost * packets / PATHS_DRAWN;
+        }
+    }
+}
+
 static void count_attempts(pass_t *pass, const app_flow_result_t *flow, const net_path_t *data)
 {
     const nic_config_t *const config = nic_config_of_interface(pass->world->net, flow->source);
@@ -293,6 +311,7 @@ static void take_load(const app_load_t *load, void *ctx)
     sender->hops +=
         packets * forth.hop_count + packets / (double)config->ack_interval * back.hop_count;
     sender->first_ps = SIM_MIN(load->start_ps, sender->first_ps);
+    count_load_losses(pass, load, packets);
     const app_flow_result_t flow = {
         .source = from,
         .destination = to,

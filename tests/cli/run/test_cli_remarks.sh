@@ -66,6 +66,14 @@ told no-loss 'no loss is to be expected' loss
 told no-loss 'no loss is to be expected' loss --set link.loss-rate=0 --set link.bit-error-rate=1e-12
 untold no-loss loss --set link.loss-rate=0.001
 untold no-loss loss --set link.loss-rate=0
+# The paths of messages that a collective sends are chosen as it goes: any of them may have the link.
+cat >"$work/uplink.yaml" <<'END'
+topology: {leaf-spine: {leaves: 2, spines: 4, hosts-per-leaf: 2}}
+links: {"leaf1--spine0": {loss-rate: 1e-3}}
+traffic: [{collective: {kind: all-gather, ranks: 4, bytes: 4MiB, algorithm: ring}}]
+END
+untold no-loss uplink
+told no-loss 'no loss is to be expected' uplink --set 'links.leaf1--spine0.loss-rate=1e-7'
 
 cat >"$work/nothing.yaml" <<'END'
 topology: {star: {hosts: 4}}
