@@ -447,8 +447,8 @@ typedef struct program_shared {
     uint32_t event_count; // by the simulator, with each answer
     program_event_t events[PROGRAM_EVENTS_MAX];
     program_completion_t completions[PROGRAM_POLL_MAX]; // call.count of them
-    // What is foreseen at an answer (apps/programs/verbs/foresight.c). Nothing else happens to the
-    // process before foreseen_until_ps.
+    // An answer foresees what follows (apps/programs/verbs/foresight.c): nothing else happens to
+    // the process before foreseen_until_ps.
     uint64_t foreseen_until_ps; // by the simulator
     uint64_t turn_ps;           // by both: when the thread's turn began
     uint32_t foreseen_count;    // by the simulator. The library forgets them by reducing it

@@ -27,7 +27,7 @@ typedef union value {
 
 // -- fields
 
-// What the types differ in: the bytes of a field, and the units of its numbers.
+// The types differ in the bytes of a field and the units of its numbers.
 static const struct {
     size_t bytes;
     const sim__measure_t *measure; // NULL: the values are no numbers with units
