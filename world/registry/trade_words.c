@@ -75,7 +75,7 @@ static const trade_word_t rows[] = {
     {"k-max max-threshold", "kmax", NULL},
     {"p-max max-probability", "pmax", NULL},
     {"pcap capture trace", "captures", NULL},
-    {"at port node host interface where nic", "ports", NULL},
+    {"port interface node host nic at where", "ports", NULL},
     {"loss drop-rate drop packet-loss plr error-rate", "loss-rate", NULL},
     {"ber", "bit-error-rate", NULL},
 };

@@ -334,8 +334,8 @@ static char *limits_of(const meter_t *meter)
                                           "nothing of %u port%s without samples%s"
                                         : "counters cannot tell: which flows and queue pairs are "
                                           "behind it; bytes held; %s; how "
-                                          "long a pause lasted (no duration counter); and nothing "
-                                          "of %u port%s without samples%s",
+                                          "long a pause lasted (no duration counter); and "
+                                          "nothing of %u port%s without samples%s",
                    interval, silent, sim_plural(silent), unknown);
     sim_free(interval);
     sim_free(unknown);

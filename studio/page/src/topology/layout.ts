@@ -88,7 +88,7 @@ function by_name_of({ nodes, folded }: Graph): (one: number, other: number) => n
 }
 
 // Gives each node its tier, which is the number of links to the nearest host, and returns the tiers in order of names.
-// Of nodes that reach no host, such as the accelerators of a rack, those with the fewest links stand at the bottom.
+// Some nodes reach no host, such as the accelerators of a rack: those with the fewest links stand at the bottom.
 function tiers_of(graph: Graph): number[][] {
     const { nodes, beside } = graph;
     let front = nodes.flatMap((node, index) => (node.tier === 0 ? [index] : []));
