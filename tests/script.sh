@@ -59,14 +59,14 @@ rocesim() {
 }
 
 # within SECONDS COMMAND...: runs it with so much processor time, of all its threads. A busy machine does not
-# end it: only if it waits for something that does not come, it ends after 20 times as long.
+# end it: only if it waits for something that does not come, it ends after 20 times as long, or 20 minutes.
 within() {
     if [ "$2" = rocesim ] && [ -n "${forks_ask:-}" ]; then
         limit_s=$1 rocesim "${@:3}"
         return
     fi
     [ "$2" != rocesim ] || set -- "$1" "$ROCESIM" "${@:3}"
-    (ulimit -t "$1" && exec timeout $((20 * $1)) "${@:2}")
+    (ulimit -t "$1" && exec timeout $((20 * $1 < 1200 ? 20 * $1 : 1200)) "${@:2}")
 }
 
 # start_kb: prints the address space with which the program starts, in KB and within 5 MB: that of its

@@ -7,6 +7,10 @@ import { data_steps } from "./studio_page_data.mjs";
 import { do_tasks } from "./studio_page_tasks.mjs";
 
 const only = (process.env.STUDIO_PAGE_STEPS ?? "").split(" ").filter(Boolean);
+// Milliseconds for one step: a page that hangs answers no question, and such questions have no limit of their own.
+const step_limit = 3 * patience;
+// Later steps build on earlier ones: when so many have failed, the others are left out.
+const failed_steps_limit = 3;
 
 // -- the steps
 
@@ -755,6 +759,7 @@ const needs = { result: "/api/v1/runs/{run}/map", query: "/api/v1/query", captur
 async function has_route(path) {
     return ada.evaluate(async (wanted) => wanted in (await (await fetch("api/v1/openapi.json")).json()).paths, path);
 }
+let failed_steps = 0;
 for (const [name, step] of Object.entries(steps)) {
     if (only.length > 0 && !only.includes(name)) {
         continue;
@@ -763,8 +768,16 @@ for (const [name, step] of Object.entries(steps)) {
         console.log(`left out ${name}: the server has no ${needs[name]}`);
         continue;
     }
+    if (failed_steps === failed_steps_limit) {
+        console.log(`left out ${name}: ${failed_steps} steps have failed`);
+        continue;
+    }
     const from = Date.now();
     const before = failures;
+    const hangs = setTimeout(() => {
+        console.log(`FAIL: the step ${name} does not end; the page is ${ada.url()}`);
+        process.exit(1);
+    }, step_limit);
     try {
         await step();
     } catch (error) {
@@ -774,11 +787,17 @@ for (const [name, step] of Object.entries(steps)) {
             await page.keyboard.press("Escape").catch(() => undefined);
         }
     }
+    clearTimeout(hangs);
+    failed_steps += failures === before ? 0 : 1;
     console.log(`${failures === before ? "good" : "BAD "} ${name}: ${((Date.now() - from) / 1000).toFixed(1)} s`);
 }
 for (const complaint of complaints) {
     check(false, `the browser complained: ${complaint}`);
 }
+setTimeout(() => {
+    console.log("FAIL: the browser or the server does not end");
+    process.exit(1);
+}, patience);
 await browser.close();
 await stop("SIGTERM");
 console.log(`${failures} failures in ${((Date.now() - began) / 1000).toFixed(1)} s`);

@@ -11,7 +11,7 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 export const { PROGRAM, BROWSER, PAGE, WORK, PICTURES, ALL_PICTURES } = process.env;
 
 // Milliseconds that a step waits for what does not come. A loaded machine is slow; a good page never waits for long.
-export const patience = Number(process.env.STUDIO_PAGE_PATIENCE_MS ?? 300000);
+export const patience = Number(process.env.STUDIO_PAGE_PATIENCE_MS ?? 120000);
 
 export let failures = 0;
 export function check(good, what) {

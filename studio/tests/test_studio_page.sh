@@ -21,11 +21,11 @@ if [ ! -d studio/page/node_modules ] && ! timeout 120 tools/studio-page "$page" 
     echo "skip: npm could not install the page's packages: $(tail -n 1 "$work/npm.log")"
     exit 77
 fi
-tools/studio-page "$page" || fail "the page does not build"
-tools/studio-page --check || fail "the page's types, format or linter's rules"
+timeout 300 tools/studio-page "$page" || fail "the page does not build"
+timeout 300 tools/studio-page --check || fail "the page's types, format or linter's rules"
 
-WORK=$work node studio/tests/studio_outline.mjs || fail "the outline of scenarios"
+WORK=$work timeout 300 node studio/tests/studio_outline.mjs || fail "the outline of scenarios"
 mkdir -p build/studio-pictures
 PROGRAM=$program BROWSER=$browser PAGE=$page WORK=$work PICTURES=build/studio-pictures \
-    within 300 node studio/tests/studio_page.mjs || fail "the page (its steps are above)"
+    timeout 1000 node studio/tests/studio_page.mjs || fail "the page (its steps are above)"
 exit $((failures > 0))

@@ -25,6 +25,7 @@
 
 #define ARGUMENTS_MAX 1000
 #define ALARM_FACTOR 20 // seconds of wall time for each second of processor time, as in script.sh
+#define ALARM_MAX_S 1200
 
 typedef struct request {
     long process;
@@ -104,7 +105,7 @@ static void run_command(const request_t *request)
     if (request->limit_s > 0) {
         const struct rlimit limit = {.rlim_cur = request->limit_s, .rlim_max = request->limit_s};
         setrlimit(RLIMIT_CPU, &limit);
-        alarm(request->limit_s * ALARM_FACTOR);
+        alarm(SIM_MIN(request->limit_s * ALARM_FACTOR, ALARM_MAX_S));
     }
     exit(cli_main(request->argument_count, (const char *const *)request->arguments));
 }
