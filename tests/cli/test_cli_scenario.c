@@ -176,6 +176,9 @@ START_TEST(words_of_the_trade_lead_to_names)
         const char *meant; // NULL: no name is meant
     } words[] = {
         {"topology: {clos: {}}", "'leaf-spine'"},
+        {"traffic: [{flows: {from: host0}}]", "'list: [host0 host1 1MB 0s]'"},
+        {"traffic: [{incast: {at: 1ms}}]", "'start'"},
+        {"traffic: [{poisson: {until: 1ms}}]", "'stop'"},
         {"topology: {Rails: {}}", "'rail-optimised'"},
         {"topology: {single_switch: {}}", "'star'"},
         {"topology: {full-mesh: {}}", "'hyperx'"},
