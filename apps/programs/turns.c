@@ -216,7 +216,7 @@ static bool try_parked(app__pr_thread_t *thread)
         return false;
     }
     if (call->op == PROGRAM_CONNECT && !done) {
-        call->error = EINTR;
+        call->error = EINPROGRESS; // the library waits on, unless a handler of a signal ran
     }
     begin_turn(thread, call->wait.reasons);
     thread->polled = call->op == PROGRAM_POLL_CQ;

@@ -136,9 +136,11 @@ PROGRAM_EXPORT int connect(int descriptor, __CONST_SOCKADDR_ARG address, socklen
     const uint64_t before = signals_interrupts;
     turn_charge_call();
     while (error == 0 || error == EINPROGRESS) {
+        const bool waited = error == EINPROGRESS;
         call = (program_call_t){.op = PROGRAM_CONNECT, .handle = endpoint->handle, .name = name};
         error = turn_call(&call);
-        if (error == 0) {
+        // The connection may also have come while a handler of a signal ran.
+        if (error == 0 || (waited && error == EISCONN)) {
             endpoint->connected = true;
             return 0;
         }

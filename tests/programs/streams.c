@@ -3,7 +3,10 @@
 //
 // The server reads nothing for 10 ms, and then all bytes, in order. The client waits for it: it may
 // be some MiB ahead. A second connection is closed by the server, and a third one when it ends; the
-// client's writes to both end with EPIPE or ECONNRESET.
+// client's writes to both end with EPIPE or ECONNRESET. Beside a timer that is due more often than
+// a connection takes, the client closes a socket whose connect() a signal has interrupted: the
+// server sees its end. It connects to a second port, too, where the server closes the listener
+// without having accepted: the client sees the end of that connection.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -15,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,13 +48,20 @@ static double now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-static void serve(void)
+static int listen_at(uint16_t port)
 {
-    static uint8_t bytes[PIECE_BYTES];
-    const struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    const struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(port)};
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
     EXPECT(bind(listener, (const struct sockaddr *)&here, sizeof here) == 0);
     EXPECT(listen(listener, 2) == 0);
+    return listener;
+}
+
+static void serve(void)
+{
+    static uint8_t bytes[PIECE_BYTES];
+    const int listener = listen_at(7000);
+    const int deaf = listen_at(7001);
     const int slow = accept(listener, NULL, NULL);
     EXPECT(slow >= 0);
     usleep(SLEEP_US);
@@ -61,6 +73,11 @@ static void serve(void)
     }
     EXPECT(done == TOTAL_BYTES);
     close(slow);
+    const int interrupted = accept(listener, NULL, NULL);
+    EXPECT(interrupted >= 0 && read(interrupted, bytes, 1) <= 0);
+    const int second = accept(listener, NULL, NULL);
+    EXPECT(second >= 0 && read(second, bytes, 1) == 1);
+    close(deaf);
     const int closed = accept(listener, NULL, NULL);
     EXPECT(closed >= 0);
     close(closed);
@@ -68,14 +85,19 @@ static void serve(void)
     usleep(SLEEP_US);
 }
 
-static int reach(const char *host)
+static int reach(const char *host, const char *port)
 {
     const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    EXPECT(getaddrinfo(host, "7000", &hints, &found) == 0);
+    EXPECT(getaddrinfo(host, port, &hints, &found) == 0);
     const int made = socket(AF_INET, SOCK_STREAM, 0);
-    EXPECT(connect(made, found->ai_addr, found->ai_addrlen) == 0);
+    const int error = connect(made, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
     freeaddrinfo(found);
+    if (error != 0) {
+        close(made);
+        errno = error;
+        return -1;
+    }
     return made;
 }
 
@@ -99,7 +121,7 @@ static uint64_t write_some(int to, uint64_t at, uint64_t total, int flags)
 
 static void write_to_slow(const char *host)
 {
-    const int slow = reach(host);
+    const int slow = reach(host, "7000");
     const double begun_us = now_us();
     const uint64_t ahead = write_some(slow, 0, TOTAL_BYTES, MSG_DONTWAIT);
     EXPECT(ahead < AHEAD_BYTES && errno == EAGAIN && now_us() - begun_us < SLEEP_US * 0.5);
@@ -114,11 +136,32 @@ static void write_to_slow(const char *host)
 // Writes to a socket that the server closes at once, or keeps until it ends, without a read.
 static void write_to_nobody(const char *host)
 {
-    const int closed = reach(host);
+    const int closed = reach(host, "7000");
     EXPECT(write_some(closed, 0, TOTAL_BYTES, 0) < AHEAD_BYTES);
     EXPECT(errno == EPIPE || errno == ECONNRESET);
     uint8_t byte;
     EXPECT(read(closed, &byte, 1) <= 0);
+}
+
+static void note(int number)
+{
+    (void)number;
+}
+
+static void connect_beside_timers(const char *host)
+{
+    const struct itimerspec each = {{.tv_nsec = 7000}, {.tv_nsec = 7000}};
+    const struct itimerval once = {.it_value = {.tv_usec = 10}};
+    const struct sigaction action = {.sa_handler = note};
+    EXPECT(timerfd_settime(timerfd_create(CLOCK_MONOTONIC, 0), 0, &each, NULL) == 0);
+    EXPECT(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &once, NULL) == 0);
+    EXPECT(reach(host, "7000") < 0 && errno == EINTR);
+    const int second = reach(host, "7000");
+    const int unheard = reach(host, "7001");
+    uint8_t byte = 1;
+    EXPECT(second >= 0 && unheard >= 0);
+    EXPECT(write(second, &byte, 1) == 1);
+    EXPECT(read(unheard, &byte, 1) <= 0);
 }
 
 int main(int count, char **arguments)
@@ -128,6 +171,7 @@ int main(int count, char **arguments)
     EXPECT(devices == 1);
     if (count > 1) {
         write_to_slow(arguments[1]);
+        connect_beside_timers(arguments[1]);
         write_to_nobody(arguments[1]);
         write_to_nobody(arguments[1]);
     } else {

@@ -420,6 +420,11 @@ static void take_message(net_node_t *node, uint32_t port, void *taken, void *ctx
         app__program_notice(socket->program, PROGRAM_ON_SOCKET);
     } else if (socket != NULL && message->kind == APP__MESSAGE_DATA) {
         tell_reset(socket);
+    } else if (socket != NULL && message->kind == APP__MESSAGE_OPENED) {
+        // The process closed it before the connection was there: the peer must not wait for bytes.
+        socket->peer_id = message->from_id;
+        socket->strays = 1;
+        tell_reset(socket);
     }
     sim_free(message);
 }
@@ -552,7 +557,7 @@ static void close_socket(app__socket_t *socket)
 {
     for (size_t i = 0; i < socket->pending_count; i++) {
         app__socket_t *const pending = socket->pending[i];
-        send_message(pending->host, APP__MESSAGE_REFUSED, pending, NULL, 0);
+        send_message(pending->host, APP__MESSAGE_RESET, pending, NULL, 0); // the peer is connected
         pending->state = STATE_CLOSED;
     }
     socket->pending_count = 0;
