@@ -507,6 +507,7 @@ static void nic_init(nic_t *nic)
     nic->cc_ops = nic__config_cc(config, &nic->cc_config);
     SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
     SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
+    nic->state_at = (uint32_t)nic__state_offset(nic);
     nic__device_create(nic);
     if (nic->detailed) {
         sim_expect_timers(&host->node.sim);

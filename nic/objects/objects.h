@@ -62,14 +62,15 @@ struct nic {
     uint16_t ack_interval;
     uint32_t trace_points; // union of the listeners' points
     uint32_t interface;
-    bool detailed; // its device has operations: it is not the ideal one
-    bool contents; // payloads are looked at: the host's memory has contents, or limits
-    bool bound;    // the host has limits: nic/fabric.h
-    bool refuses;  // it may not touch some pages of its host: nic/iommu.h
-    bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
-    bool served;   // packets go to its device
-    bool shifts;   // peers name bytes of some region by other addresses than the host does
-    bool gated;    // packets that arrive wait: nic/transport/stalled_pipeline.h
+    bool detailed;     // its device has operations: it is not the ideal one
+    bool contents;     // payloads are looked at: the host's memory has contents, or limits
+    bool bound;        // the host has limits: nic/fabric.h
+    bool refuses;      // it may not touch some pages of its host: nic/iommu.h
+    bool plain;        // packets go straight to the protocol: no device, no loop of a scheduler
+    bool served;       // packets go to its device
+    bool shifts;       // peers name bytes of some region by other addresses than the host does
+    bool gated;        // packets that arrive wait: nic/transport/stalled_pipeline.h
+    uint32_t state_at; // the transport's state begins so far behind the start of a queue pair
     nic_t *next_kicked;
     struct nic_planes *planes; // nic/schedule/planes.h; NULL: the NIC has one port
     // Length of frames that differ from the standard's (nic/frames.h); NULL: extension headers,

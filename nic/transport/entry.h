@@ -32,11 +32,11 @@ static inline size_t nic__state_offset(const nic_t *nic)
 // Each returns the transport's state of a queue pair.
 static inline void *nic__state(nic_qp_t *qp)
 {
-    return (char *)qp + nic__state_offset(qp->nic);
+    return (char *)qp + qp->nic->state_at;
 }
 static inline const void *nic__state_const(const nic_qp_t *qp)
 {
-    return (const char *)qp + nic__state_offset(qp->nic);
+    return (const char *)qp + qp->nic->state_at;
 }
 
 // Returns the next packet of the QP's requests; NULL: its work request failed.

@@ -130,7 +130,7 @@ static bool ready(const nic_qp_t *qp)
     if (SIM_UNLIKELY(nic__single_acks_waits(&irn->held, &may))) {
         return may;
     }
-    return qp->next_psn - qp->una_psn < irn->window_packets && nic_transport_new_ready(qp);
+    return qp->next_psn - qp->una_psn < irn->window_packets && nic__new_ready(qp);
 }
 
 // Returns true while few packets are in flight.

@@ -30,9 +30,7 @@ static inline bool has_immediate(const nic_wqe_t *wqe)
     return wqe->opcode == NIC_WR_SEND_WITH_IMM || wqe->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
 }
 
-// Returns true if a READ, a fenced or a held request may be sent. Ordinary requests have no such
-// limits (9.4.4, 10.8.3.3).
-static bool special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe)
+bool nic__special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe)
 {
     if (qp->send_offset == 0 && (wqe->flags & NIC_SEND_FENCE) != 0 && qp->reads_outstanding != 0) {
         return false;
@@ -51,29 +49,9 @@ static bool special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe)
            (outstanding == 0 || outstanding + count <= NIC_PSN_WINDOW);
 }
 
-static inline bool window_open(const nic_qp_t *qp, uint32_t payload_bytes)
-{
-    const uint32_t needed_bytes = (qp->flags & NIC_QP_OVERSHOOT) != 0 ? 1 : payload_bytes;
-    return qp->in_flight_bytes == 0 || qp->in_flight_bytes + needed_bytes <= qp->window_bytes;
-}
-
 bool nic__cursor_ready(const nic_qp_t *qp)
 {
-    if (qp->sq_send == qp->sq_posted ||
-        (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_CLOSED | NIC_QP_FETCHING)) !=
-            0 ||
-        qp->next_psn - qp->una_psn >= NIC_PSN_WINDOW) {
-        return false;
-    }
-    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
-    if (SIM_UNLIKELY(is_fetch(wqe))) {
-        return special_ready(qp, wqe);
-    }
-    if (SIM_UNLIKELY((wqe->flags & (NIC_SEND_FENCE | NIC_WQE_HELD)) != 0) &&
-        !special_ready(qp, wqe)) {
-        return false;
-    }
-    return window_open(qp, nic__min(wqe->length - qp->send_offset, qp->mtu_bytes));
+    return nic__new_ready(qp);
 }
 
 // -- building packets
@@ -127,14 +105,6 @@ static inline void count_retransmission(nic_t *nic, nic_qp_t *qp, net_packet_t *
     }
 }
 
-static void set_reth(net_packet_t *packet, const nic_wqe_t *wqe, uint32_t offset)
-{
-    net_packet_aside_t *const aside = net_packet_aside(packet);
-    aside->reth.address = wqe->remote_address + offset;
-    aside->reth.rkey = wqe->rkey;
-    aside->reth.length = wqe->length - offset;
-}
-
 // Builds a READ request. It asks for everything from send_offset on, and takes the PSNs of all its
 // responses.
 static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t offset)
@@ -142,7 +112,7 @@ static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe, 
     net_packet_t *const packet =
         nic__new_packet(nic, qp, qp->priority, qp->path.ecn, ROCE_RETH_BYTES);
     packet->opcode = ROCE_READ_REQUEST;
-    set_reth(packet, wqe, offset);
+    nic__set_reth(packet, wqe, offset);
     return packet;
 }
 
@@ -215,7 +185,7 @@ static void set_extensions(net_packet_t *packet, const nic_qp_t *qp, const nic_w
         aside->deth.qkey = wqe->rkey;
         aside->deth.source_qp = qp->number;
     } else {
-        set_reth(packet, wqe, 0);
+        nic__set_reth(packet, wqe, 0);
     }
     aside->immediate = wqe->immediate;
 }
@@ -296,7 +266,7 @@ static inline void address(nic_t *nic, net_packet_t *packet, const nic_wqe_t *wq
     if (offset != 0) {
         nic__grow_frame(nic, packet, ROCE_RETH_BYTES);
     }
-    set_reth(packet, wqe, offset);
+    nic__set_reth(packet, wqe, offset);
     packet->addressed = true;
 }
 

@@ -20,8 +20,41 @@ static inline bool nic__is_write(const nic_wqe_t *wqe)
     return wqe->opcode == NIC_WR_RDMA_WRITE || wqe->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
 }
 
+// Writes the address of a request's packet, `offset` bytes into its work request.
+static inline void nic__set_reth(net_packet_t *packet, const nic_wqe_t *wqe, uint32_t offset)
+{
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    aside->reth.address = wqe->remote_address + offset;
+    aside->reth.rkey = wqe->rkey;
+    aside->reth.length = wqe->length - offset;
+}
+
 // requester.c
-bool nic__cursor_ready(const nic_qp_t *qp);
+// Returns true if a READ, a fenced or a held request may be sent. Ordinary requests have no such
+// limits (9.4.4, 10.8.3.3).
+bool nic__special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe);
+// Returns whether the next new packet may leave.
+static inline bool nic__new_ready(const nic_qp_t *qp)
+{
+    const uint32_t stopped = NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_CLOSED | NIC_QP_FETCHING;
+    if (qp->sq_send == qp->sq_posted || (qp->flags & stopped) != 0 ||
+        qp->next_psn - qp->una_psn >= NIC_PSN_WINDOW) {
+        return false;
+    }
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    if (SIM_UNLIKELY(nic__is_fetch(wqe->opcode))) {
+        return nic__special_ready(qp, wqe);
+    }
+    if (SIM_UNLIKELY((wqe->flags & (NIC_SEND_FENCE | NIC_WQE_HELD)) != 0) &&
+        !nic__special_ready(qp, wqe)) {
+        return false;
+    }
+    const uint32_t left_bytes = wqe->length - qp->send_offset;
+    const uint32_t needed_bytes =
+        (qp->flags & NIC_QP_OVERSHOOT) != 0 ? 1 : SIM_MIN(left_bytes, (uint32_t)qp->mtu_bytes);
+    return qp->in_flight_bytes == 0 || qp->in_flight_bytes + needed_bytes <= qp->window_bytes;
+}
+bool nic__cursor_ready(const nic_qp_t *qp);                 // the same, for tables of operations
 net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp); // NULL: the WQE failed
 // Does the same, and gives each packet of a WRITE a RETH of its own.
 net_packet_t *nic__cursor_addressed(nic_t *nic, nic_qp_t *qp);

@@ -323,6 +323,7 @@ void nic__transmit_planes(nic_t *nic, const net_port_t *woken)
 {
     net_port_t *const ports = nic->planes->ports;
     const uint32_t count = nic->planes->count;
+    const bool in_turn = nic->planes->choice == NIC_PLANES_ROUND_ROBIN;
     for (bool more = true; more;) {
         more = false;
         net_port_t *port = ports;
@@ -334,8 +335,9 @@ void nic__transmit_planes(nic_t *nic, const net_port_t *woken)
             nic->port = port;
             if (net_port_idle(port) || port == woken) {
                 woken = port == woken ? NULL : woken;
-                // A packet may let another plane have the next one.
-                more = transmit_in_plane(nic, plane, &left) || more;
+                const bool sent = transmit_in_plane(nic, plane, &left);
+                // Where planes take turns, a packet lets another plane have the next one.
+                more |= sent && (in_turn || (nic->kicked & NIC_KICKED) != 0);
             }
             if (!net_port_idle(port) && more_waits(nic, plane, left)) {
                 nic__wake(nic);

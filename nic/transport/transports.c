@@ -52,7 +52,7 @@ const nic_transport_t *nic_transport_of_const(const nic_qp_t *qp)
 
 size_t nic__transport_qp_bytes(const nic_t *nic, const nic_transport_ops_t *ops)
 {
-    return nic__state_offset(nic) + ops->state_bytes;
+    return nic->state_at + ops->state_bytes;
 }
 
 // Returns the transport's config on this host: of its own table, or the program's.
@@ -359,7 +359,7 @@ uint64_t nic_transport_psn(uint32_t wire_psn, uint64_t near_psn)
 
 bool nic_transport_new_ready(const nic_qp_t *qp)
 {
-    return nic__cursor_ready(qp);
+    return nic__new_ready(qp);
 }
 
 net_packet_t *nic_transport_new_packet(nic_qp_t *qp, uint32_t flags)
@@ -370,8 +370,9 @@ net_packet_t *nic_transport_new_packet(nic_qp_t *qp, uint32_t flags)
 
 void nic_transport_schedule(nic_qp_t *qp)
 {
-    nic__schedule(qp);
-    if (!nic__can_send(qp)) {
+    if ((qp->flags & (NIC_QP_READY | NIC_QP_PACING)) == 0) {
+        nic__schedule(qp);
+    } else if (!nic__can_send(qp)) {
         nic__unschedule(qp);
     }
 }

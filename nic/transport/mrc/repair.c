@@ -346,14 +346,16 @@ static sim_time_t queue_overdue(nic_mrc_t *mrc, bool *any)
     bool out = false;
     nic_qp_t *const qp = mrc->held.base.qp;
     const sim_time_t now_ps = now_of(mrc);
-    sim_time_t next_ps = now_ps + nic__mrc_rto_ps(mrc, 0);
+    const sim_time_t rto_ps = nic__mrc_rto_ps(mrc, 0);
+    sim_time_t next_ps = now_ps + rto_ps;
     for (uint64_t psn = qp->una_psn; psn < qp->next_psn; psn++) {
         const nic_flight_sent_t *const sent = nic__flight_of(&mrc->flight, psn);
         if (!sent->out) {
             continue;
         }
         const uint32_t times = *nic__resend_of(&mrc->held.resend, psn) & NIC_SENT_TIMES;
-        const sim_time_t due_ps = sent->sent_ps + nic__mrc_rto_ps(mrc, times);
+        const sim_time_t due_ps =
+            sent->sent_ps + (times == 0 ? rto_ps : nic__mrc_rto_ps(mrc, times));
         if (due_ps > now_ps) {
             next_ps = SIM_MIN(due_ps, next_ps);
             out = true;

@@ -39,7 +39,7 @@ bool nic__mrc_ready(const nic_qp_t *qp)
     if (SIM_UNLIKELY(nic__resend_waits(&mrc->held.resend))) {
         return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
     }
-    return qp->next_psn - qp->una_psn < mrc->range_packets && nic_transport_new_ready(qp);
+    return qp->next_psn - qp->una_psn < mrc->range_packets && nic__new_ready(qp);
 }
 
 // -- sending
@@ -137,11 +137,13 @@ static void number_message(nic_mrc_t *mrc, net_packet_t *packet, uint32_t index)
     packet->aeth = immediates << 16 | (index & UINT16_MAX);
 }
 
-net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
+// middle: nic__single_acks_middle; whether it is NULL is known where this function is compiled.
+static SIM_ALWAYS_INLINE net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp,
+                                                   const nic_wqe_t *middle)
 {
     nic_mrc_t *const mrc = nic__mrc_of(qp);
-    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
-    const bool idle = qp->una_psn == qp->next_psn;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const bool idle = middle == NULL && qp->una_psn == qp->next_psn;
     const uint32_t plane = plane_now(nic);
     const uint32_t index = qp->sq_send;
     const bool begins = qp->send_offset == 0;
@@ -150,7 +152,9 @@ net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
         !nic__repeated_waits(&mrc->held.kept.again)) {
         return NULL;
     }
-    const nic_single_acks_sent_t sent = nic__single_acks_next(&mrc->held);
+    const nic_single_acks_sent_t sent = middle != NULL
+                                            ? nic__single_acks_next_middle(&mrc->held, middle)
+                                            : nic__single_acks_next(&mrc->held);
     if (sent.packet == NULL) {
         return NULL;
     }
@@ -177,4 +181,15 @@ net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
     }
     nic__mrc_dress(qp, sent.packet, (uint16_t)(ROCE_SOURCE_PORT_MIN + ev));
     return sent.packet;
+}
+
+static SIM_NOINLINE net_packet_t *next_other(nic_t *nic, nic_qp_t *qp)
+{
+    return next_packet(nic, qp, NULL);
+}
+
+net_packet_t *nic__mrc_next_packet(nic_t *nic, nic_qp_t *qp)
+{
+    const nic_wqe_t *const middle = nic__single_acks_middle(&nic__mrc_of(qp)->held);
+    return SIM_LIKELY(middle != NULL) ? next_packet(nic, qp, middle) : next_other(nic, qp);
 }

@@ -10,6 +10,7 @@
 
 #include "nic/transport/requester_internal.h"
 #include "nic/transport/selective/early_packets.h"
+#include "nic/transport/selective/middle.h"
 #include "nic/transport/selective/resend.h"
 
 typedef struct nic_single_acks {
@@ -136,6 +137,25 @@ static inline nic_single_acks_sent_t nic__single_acks_next(nic_single_acks_t *he
     net_packet_aside(packet)->selective.round = 0;
     net_packet_aside(packet)->selective.index = 0;
     return (nic_single_acks_sent_t){.packet = packet, .psn = psn, .end_psn = qp->next_psn};
+}
+// Returns the work request whose middle the next packet is; NULL: it is another packet.
+static inline const nic_wqe_t *nic__single_acks_middle(const nic_single_acks_t *held)
+{
+    const nic_qp_t *const qp = held->base.qp;
+    const bool again = nic__repeated_waits(&held->kept.again) || nic__resend_waits(&held->resend);
+    return SIM_UNLIKELY(again) ? NULL : nic__middle_wqe(qp->nic, qp);
+}
+// Returns that packet. The caller decides whether it asks for an ACK.
+static inline nic_single_acks_sent_t nic__single_acks_next_middle(nic_single_acks_t *held,
+                                                                  const nic_wqe_t *wqe)
+{
+    nic_qp_t *const qp = held->base.qp;
+    const uint64_t psn = qp->next_psn;
+    net_packet_t *const packet = nic__middle_packet(qp->nic, qp, wqe);
+    nic__resend_note_new(&held->resend, qp, psn, psn + 1);
+    net_packet_aside(packet)->selective.round = 0;
+    net_packet_aside(packet)->selective.index = 0;
+    return (nic_single_acks_sent_t){.packet = packet, .psn = psn, .end_psn = psn + 1};
 }
 // Counts one more time-out without an answer since active_ps. Returns false if the queue pair
 // failed.

@@ -50,7 +50,7 @@ bool nic__uec_ready(const nic_qp_t *qp)
     if (SIM_UNLIKELY(again)) {
         return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
     }
-    return qp->next_psn - qp->una_psn < uec->range_packets && nic_transport_new_ready(qp);
+    return qp->next_psn - qp->una_psn < uec->range_packets && nic__new_ready(qp);
 }
 
 // -- sending
@@ -127,14 +127,18 @@ static void tell_place(const nic_qp_t *qp, net_packet_t *packet, const nic_fligh
     }
 }
 
-net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
+// middle: nic__single_acks_middle; whether it is NULL is known where this function is compiled.
+static SIM_ALWAYS_INLINE net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp,
+                                                   const nic_wqe_t *middle)
 {
     nic_uec_t *const uec = nic__uec_of(qp);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const bool idle = qp->una_psn == qp->next_psn;
+    const bool idle = middle == NULL && qp->una_psn == qp->next_psn;
     nic_flight_place_t place = {.index = qp->sq_send, .offset = qp->send_offset};
     SIM_ASSERT(nic__uec_ready(qp));
-    const nic_single_acks_sent_t sent = nic__single_acks_next(&uec->held);
+    const nic_single_acks_sent_t sent = middle != NULL
+                                            ? nic__single_acks_next_middle(&uec->held, middle)
+                                            : nic__single_acks_next(&uec->held);
     if (sent.packet == NULL) {
         return NULL;
     }
@@ -164,6 +168,17 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
     nic__uec_dress(qp, sent.packet, nic__entropy_port(qp, entropy));
     nic__uec_show_control(qp);
     return sent.packet;
+}
+
+static SIM_NOINLINE net_packet_t *next_other(nic_t *nic, nic_qp_t *qp)
+{
+    return next_packet(nic, qp, NULL);
+}
+
+net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
+{
+    const nic_wqe_t *const middle = nic__single_acks_middle(&nic__uec_of(qp)->held);
+    return SIM_LIKELY(middle != NULL) ? next_packet(nic, qp, middle) : next_other(nic, qp);
 }
 
 // -- what is known to have left the network
