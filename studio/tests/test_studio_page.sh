@@ -30,7 +30,7 @@ mkdir -p build/studio-pictures
 for attempt in 1 2; do
     rm -rf "$work/data"
     PROGRAM=$program BROWSER=$browser PAGE=$page WORK=$work PICTURES=build/studio-pictures \
-        timeout 700 node studio/tests/studio_page.mjs && break
+        timeout 900 node studio/tests/studio_page.mjs && break
     [ $attempt = 1 ] || fail "the page, twice (its steps are above)"
 done
 exit $((failures > 0))
