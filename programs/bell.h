@@ -4,6 +4,14 @@
 // A bell is a futex in shared memory with one waiter at a time. Who waits looks at it for some time
 // first, if the simulator says so (apps/programs/exchange.c): on a machine with an idle processor
 // that is cheaper than two changes of processes.
+//
+// No ring is lost: who rings writes RUNG, and wakes if the word was SLEEPS; who waits sleeps only
+// while the word is SLEEPS, which it writes in the place of SILENT alone, and the kernel compares
+// the word again. All is sequentially consistent, so what lies in shared memory before a ring is
+// seen after it. Each sleep has an end, at which the waiter looks whether the other side still
+// lives; a bell that a dead waiter left asleep costs its next owner nothing but a wake. The two
+// sides ring in turns, but for the last answer of a thread: nobody waits for what it does then, and
+// its bell is given to no other thread before it is gone (free_bell() in threads/cores.c).
 #ifndef PROGRAMS_BELL_H
 #define PROGRAMS_BELL_H
 

@@ -431,7 +431,8 @@ typedef struct program_shared {
     uint64_t memory_used_bytes; // by the library: of the memory file, by all processes
     uint32_t many;              // by the library: there is more than one thread or process
     uint32_t killed;            // by the simulator: the run ends, and so does the process
-    int32_t tid;                // by the library: the kernel's number of the thread
+    int32_t tid;                // by the library: the kernel's number of the thread that has the
+                                // turn. 0 at each answer, until the thread is awake
     uint32_t bell;              // by the simulator: of the thread that has the turn
     uint32_t with_descriptor; // by the simulator: the answer's descriptor is in the control socket
     uint32_t spins;           // by the simulator: looks at a bell before the thread sleeps

@@ -183,7 +183,11 @@ static void await_answer(void)
     while (!rung) {
         rung = program_bell_sleep(bell, LIVES_MS, &waited_ms);
         if (!rung && is_abandoned()) {
-            turn_quit(PROGRAM_STATUS_LOST);
+            // The simulator rings with the last answer before it closes the socket.
+            rung = program_bell_take(bell);
+            if (!rung) {
+                turn_quit(PROGRAM_STATUS_LOST);
+            }
         }
     }
     if (turn_shared->killed != 0) {
@@ -466,12 +470,14 @@ void turn_begin_thread(int thread_control, uint32_t bell)
     deliver();
 }
 
-// The parent has the turn, so nobody else rings its bell.
+// The parent has the turn, so nobody else rings its bell. Its sleep is none that the simulator may
+// end, however long the child takes.
 void turn_await_child(int pid)
 {
     uint32_t *const bell = &turn_shared->bells[own_bell];
     uint64_t waited_ms = 0;
     siginfo_t info = {0};
+    turn_shared->tid = 0;
     while (!program_bell_sleep(bell, LIVES_MS, &waited_ms) && info.si_pid == 0) {
         (void)system_call(SYS_waitid, P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
     }

@@ -242,6 +242,7 @@ void app__process_answer(app__process_t *process, uint32_t bell, int control, in
     }
     shared->with_descriptor = descriptor >= 0;
     shared->bell = bell;
+    shared->tid = 0; // the thread before sleeps, and this one may not be awake for long
     place_again(process);
     shared->spins = looks_of(process);
     process->slept = program_bell_ring(&shared->bells[bell]);

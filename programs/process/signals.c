@@ -23,7 +23,8 @@ static struct sigaction actions[SIGNALS]; // as the program set them
 static signals_own_fn own[SIGNALS];
 static union sigval values[SIGNALS];
 static bool of_timer[SIGNALS];
-static __thread volatile uint64_t deferred __attribute__((tls_model("initial-exec")));
+// Handlers interrupt each other.
+static __thread uint64_t deferred __attribute__((tls_model("initial-exec")));
 
 static bool is_own(int signal)
 {
@@ -96,7 +97,7 @@ static void enter(int signal, siginfo_t *info, void *context)
         return;
     }
     if (turn_busy() && turn_is_mine() && !is_own(signal)) {
-        deferred |= UINT64_C(1) << signal;
+        (void)__atomic_fetch_or(&deferred, UINT64_C(1) << signal, __ATOMIC_RELAXED);
     } else {
         run_handler(signal, info, context);
     }
@@ -203,11 +204,10 @@ void parts_deliver_signal(int signal)
 
 void parts_deliver_deferred(void)
 {
-    const uint64_t due = deferred;
-    if (due == 0) {
+    if (__atomic_load_n(&deferred, __ATOMIC_RELAXED) == 0) {
         return;
     }
-    deferred = 0;
+    const uint64_t due = __atomic_exchange_n(&deferred, 0, __ATOMIC_RELAXED);
     for (int signal = 1; signal < 64; signal++) {
         if ((due >> signal & 1) != 0) {
             parts_deliver_signal(signal);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/programs/misfortune.c - a program that meets the misfortune that its first argument names.
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,6 +78,34 @@ static void fork_raw(void)
     if (syscall(SYS_fork) == 0) {
         endless();
     }
+}
+
+// Sleeps for 3 s of real time.
+static void be_late(void)
+{
+    const struct timespec time = {.tv_sec = 3};
+    long result = SYS_nanosleep;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0) : "rcx", "r11", "memory");
+}
+
+// Makes a child that takes long before it is one for the library.
+static void fork_late(void)
+{
+    (void)pthread_atfork(NULL, NULL, be_late);
+    if (fork() == 0) {
+        exit(0);
+    }
+    exit(wait(NULL) > 0 ? 0 : 7);
+}
+
+// Makes a child that is killed while it makes one itself.
+static void fork_lost(void)
+{
+    if (fork() == 0) {
+        (void)pthread_atfork(be_killed, NULL, NULL);
+        (void)fork();
+    }
+    exit(wait(NULL) > 0 ? 0 : 7);
 }
 
 static void close_descriptors(void)
@@ -168,6 +198,8 @@ int main(int argc, char **argv)
         {"fork-endless", fork_endless},
         {"fork-sleeping", fork_sleeping},
         {"fork-raw", fork_raw},
+        {"fork-late", fork_late},
+        {"fork-lost", fork_lost},
         {"endless", endless},
         {"close", close_descriptors},
         {"close-raw", close_raw},

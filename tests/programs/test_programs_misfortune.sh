@@ -81,6 +81,11 @@ exits=127 command="$work/text" meets text 'cannot be started: Exec format error'
 two "$program fork-raw" "$program fork-sleeping" >"$work/fork.yaml"
 within 30 "$ROCESIM" run "$work/fork.yaml" --programs >/dev/null 2>&1 || fail "fork: a program failed"
 gone fork
+# A child that takes long to begin, or that is killed while it forks, ends nothing else.
+patience=20s two "$program fork-late" "$program fork-lost" >"$work/begin.yaml"
+within 30 "$ROCESIM" run "$work/begin.yaml" --programs >"$work/begin.log" 2>&1 ||
+    fail "begin: $(cat "$work/begin.log")"
+gone begin
 # The library's descriptors cannot be closed by close(); signals that are ignored do not help.
 two "$program close" "$program ignore-signals" >"$work/ignore.yaml"
 status=0

@@ -76,8 +76,12 @@ void app__fork_end(app__pr_thread_t *thread)
          i++) {
         (void)nanosleep(&(struct timespec){.tv_nsec = GONE_NS}, NULL);
     }
+    // The parent's SIGCHLD comes a moment after the kernel shows the process as dead. This call
+    // waits for the kernel's lock under which both are done.
+    (void)kill(-program->first_process->pid, 0);
     for (size_t i = 0; i < program->thread_count; i++) {
-        if (program->threads[i]->process == process) {
+        // A process without a number is one that this one was about to make.
+        if (program->threads[i]->process == process || program->threads[i]->process->pid == -1) {
             program->threads[i]->lingers = false;
             app__thread_stop(program->threads[i]);
         }
