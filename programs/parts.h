@@ -11,6 +11,9 @@ void parts_begin(void);
 // Notes the number of the process among the threads of its program.
 void parts_begin_process(uint32_t number);
 
+// Does what must be done before the program ends for the simulator.
+void parts_before_end(void);
+
 // Puts an event into the pipe of its channel or device.
 void parts_deliver_event(const program_event_t *event);
 

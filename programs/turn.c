@@ -698,6 +698,7 @@ static void allow_descriptors(void)
 static void end_at_exit(int status, void *unused)
 {
     (void)unused;
+    parts_before_end();
     turn_bye(status);
 }
 

@@ -53,6 +53,8 @@ const char *app__process_awaits(const app__process_t *process)
         const char *name;
     } calls[] = {
         {SYS_futex, "futex"},
+        {SYS_open, "open"},
+        {SYS_openat, "openat"},
         {SYS_read, "read"},
         {SYS_readv, "readv"},
         {SYS_write, "write"},

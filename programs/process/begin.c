@@ -3,6 +3,7 @@
 
 #include "programs/parts.h"
 #include "programs/process/signals.h"
+#include "programs/process/streams.h"
 #include "programs/spin/loops.h"
 #include "programs/time/clocks.h"
 #include "programs/time/tsc.h"
@@ -14,5 +15,6 @@ void parts_begin(void)
     tsc_begin();
     clocks_begin();
     spin_begin();
+    streams_begin();
     trace_begin();
 }

@@ -102,7 +102,7 @@ bool endpoint_waits(int descriptor)
     if (endpoint_of(descriptor) != NULL) {
         return true;
     }
-    if (descriptor <= STDERR_FILENO || fstat(descriptor, &file) != 0) {
+    if (fstat(descriptor, &file) != 0) {
         return false;
     }
     const mode_t type = file.st_mode & S_IFMT;

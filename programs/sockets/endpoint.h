@@ -68,7 +68,7 @@ void endpoint_close(int descriptor);
 bool endpoint_nonblocking(int descriptor);
 
 // Returns true if a read of the descriptor may have to wait for the simulation: a socket, a pipe,
-// an eventfd or the like, but neither a file nor a terminal nor the standard input.
+// an eventfd or the like, but neither a file nor a terminal.
 bool endpoint_waits(int descriptor);
 
 // Waits until poll() shows `events` on the descriptor. Returns 0; -1 with EINTR if a handler of a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/programs/spawn.c - children of posix_spawn() and popen(). Prints what they print and their
-// ends; a child sleeps for 1 ms of simulated time.
+// ends; a child sleeps for 1 ms of simulated time. Another one answers by the C library's streams,
+// 1 ms after each line.
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -48,12 +49,61 @@ static void spawn(const char *script)
     free(copy);
 }
 
-int main(void)
+static void answer_lines(void)
+{
+    char line[64];
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        usleep(1000);
+        printf("answer to %s", line);
+        fflush(stdout);
+    }
+    printf("input %d, output %d\n", fileno(stdin), fileno(stdout)); // flushed by the end
+}
+
+static void ask_lines(const char *program)
+{
+    int to[2];
+    int from[2];
+    char text[64];
+    if (pipe(to) != 0 || pipe(from) != 0) {
+        exit(1);
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(to[0], STDIN_FILENO);
+        dup2(from[1], STDOUT_FILENO);
+        close(to[1]);
+        execl(program, program, "answers", (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    const double before_ms = now_ms();
+    for (int i = 0; i < 3; i++) {
+        const int length = snprintf(text, sizeof text, "line %d\n", i);
+        ssize_t got = write(to[1], text, (size_t)length);
+        got = read(from[0], text, sizeof text);
+        printf("%.*s", (int)got, text);
+    }
+    const double took_ms = now_ms() - before_ms;
+    close(to[1]);
+    printf("%s%.*s", took_ms > 3 && took_ms < 3.1 ? "after 3 ms\n" : "at another time\n",
+           (int)read(from[0], text, sizeof text), text);
+    close(from[0]);
+    (void)waitpid(child, NULL, 0);
+}
+
+int main(int count, char **arguments)
 {
     char line[64] = "";
+    if (count > 1) {
+        answer_lines();
+        return 0;
+    }
     char *none[] = {line, NULL};
     pid_t child;
     spawn("echo spawned; exit 3");
+    ask_lines(arguments[0]);
     printf("missing: %d\n", posix_spawn(&child, "/nowhere/at/all", NULL, NULL, none, environ));
     const double before_ms = now_ms();
     // NOLINTNEXTLINE(cert-env33-c)
