@@ -66,6 +66,7 @@ static inline bool world_nic_exists(const world_t *world, const world_nic_t *nic
 
 typedef enum world_build {
     WORLD_BUILD_NETWORK, // for `rocesim topo`: no applications
+    WORLD_BUILD_APPS,    // applications without world_t.survey, which reads all planned transfers
     WORLD_BUILD_ALL,
 } world_build_t;
 

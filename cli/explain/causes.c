@@ -13,6 +13,7 @@
 #include "cli/explain/causes/sender_limits.h"
 #include "cli/explain/causes/waits.h"
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/order.h"
 #include "cli/explain/pauses.h"
 #include "cli/explain/run_data.h"
 #include "cli/explain/what_if.h"
@@ -171,11 +172,6 @@ typedef struct draws {
     double share_as_bad; // of the draws that are at least as bad
 } draws_t;
 
-static int by_time(const void *a, const void *b)
-{
-    return SIM_COMPARE(*(const sim_time_t *)a, *(const sim_time_t *)b);
-}
-
 // Returns how many of the times, which are in order, are not later than `time_ps`.
 static size_t count_until(const sim_time_t *times, size_t count, sim_time_t time_ps)
 {
@@ -201,8 +197,8 @@ static sim_time_t time_of_most(const explain_t *explain, explain_passing_t passi
         begins[i] = explain->flows[passing.flows[i]].begin_ps;
         ends[i] = explain->flows[passing.flows[i]].end_ps;
     }
-    qsort(begins, count, sizeof(*begins), by_time);
-    qsort(ends, count, sizeof(*ends), by_time);
+    cli__explain_sort(begins, NULL, count);
+    cli__explain_sort(ends, NULL, count);
     size_t best = 0;
     sim_time_t best_ps = 0;
     for (size_t i = 0; i < count; i++) {

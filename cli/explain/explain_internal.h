@@ -8,6 +8,7 @@
 #define CLI_EXPLAIN_EXPLAIN_INTERNAL_H
 
 #include "cli/explain/run_data.h"
+#include "nic/congestion.h"
 #include "results/result_folder.h"
 #include "world/world.h"
 
@@ -103,11 +104,13 @@ typedef struct explain {
     bool switches_keep; // switches do not
     explain_port_t *ports;
     uint32_t port_count;
-    bool *held_hosts;    // by node: a limit inside the host is reported
-    explain_nic_t *nics; // by interface; zeros where the run has no nics.csv
+    bool *held_hosts;              // by node: a limit inside the host is reported
+    explain_nic_t *nics;           // by interface; zeros where the run has no nics.csv
+    const nic_cc_ops_t **controls; // by interface; NULL: the transport has its own
     explain_flow_t *flows;
     size_t flow_count;
     size_t flow_capacity;
+    uint32_t pair_count; // queue pairs of flows
     explain_app_t *apps;
     size_t app_count;
     size_t app_capacity;

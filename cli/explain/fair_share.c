@@ -7,18 +7,26 @@
 // is held, the rest is excess, which something else must explain. Messages of one queue pair do not
 // compete: one waits for the other, and its time begins with its turn.
 #include "cli/explain/explain_internal.h"
+#include "cli/explain/order.h"
 #include "cli/explain/pauses.h"
 #include "cli/explain/run_data.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define EPOCHS_LEAST 300u
 #define EQUAL 1e-9        // shares differ by less: they are equal
 #define WORK_MAX 2000000u // active flows of all epochs together: larger runs get fewer epochs
 
-#define NO_TURN UINT64_MAX // of a port that is none of the tightest
-#define RANK_MAX 2u
+#define RANKS 3u
+
+// A flow that is active in an epoch.
+typedef struct active {
+    uint32_t flow;
+    uint32_t first_hop; // as in explain_flow_t
+    uint32_t hop_count;
+    uint32_t held_at; // port that settled it; EXPLAIN_NONE: its rate is not known yet
+    double rate_bps;
+} active_t;
 
 typedef struct share {
     explain_t *explain;
@@ -27,20 +35,22 @@ typedef struct share {
     size_t begun;     // so many of them have begun
     uint32_t *active; // flows, by number
     size_t active_count;
-    double *left_bps;    // by port
+    active_t *settling; // likewise, in this epoch
+    size_t open_count;  // number of them whose rate is not known yet
+    double *rates_bps;  // by port: of its link
+    double *left_bps;
     uint32_t *unsettled; // by port: active flows whose rate is not known yet
     uint32_t *sharing;   // by port: all active flows
     uint32_t *touched;   // ports with active flows
     size_t touched_count;
-    uint32_t *open_flows; // active flows whose rate is not known yet
-    size_t open_flow_count;
-    uint32_t *open_ports; // ports that such flows pass
+    uint32_t *passing; // numbers of active flows in `settling`, by the ports that they pass
+    size_t passing_capacity;
+    size_t *passing_to;   // by port: behind its last one there
+    uint32_t *open_ports; // ports that flows pass whose rate is not known yet
     size_t open_port_count;
-    uint64_t *turns;   // by port: its place among the tightest; NO_TURN: it is none of them
-    double *rate_bps;  // by flow
-    double *port_ps;   // of the flow at each of its hops, as explain->hops
-    uint32_t *seen;    // by port: the last epoch whose time held_ps has
-    uint32_t *held_at; // by active flow: port that settled it
+    uint32_t *tightest; // those of them with the least share
+    double *port_ps;    // of the flow at each of its hops, as explain->hops
+    uint32_t *seen;     // by port: the last epoch whose time held_ps has
 } share_t;
 
 static double rate_of(const explain_t *explain, uint32_t uid)
@@ -50,11 +60,11 @@ static double rate_of(const explain_t *explain, uint32_t uid)
 }
 
 // Returns the smallest rate of the flow's path: what it has alone.
-static double alone_bps(const explain_t *explain, const explain_flow_t *flow)
+static double alone_bps(const share_t *share, const active_t *active)
 {
     double least = 0;
-    for (uint32_t h = 0; h < flow->hop_count; h++) {
-        const double rate = rate_of(explain, explain->hops[flow->first_hop + h]);
+    for (uint32_t h = 0; h < active->hop_count; h++) {
+        const double rate = share->rates_bps[share->explain->hops[active->first_hop + h]];
         least = h == 0 || rate < least ? rate : least;
     }
     return least;
@@ -85,30 +95,54 @@ static void update_active(share_t *share, sim_time_t time_ps)
     share->active_count = kept;
 }
 
+// Lists the active flows by the ports that they pass.
+static void sort_by_port(share_t *share)
+{
+    const uint32_t *const hops = share->explain->hops;
+    size_t sum = 0;
+    for (size_t i = 0; i < share->touched_count; i++) {
+        share->passing_to[share->touched[i]] = sum;
+        sum += share->sharing[share->touched[i]];
+    }
+    SIM_RESERVE(share->passing, sum, &share->passing_capacity);
+    for (size_t i = 0; i < share->active_count; i++) {
+        const active_t *const active = &share->settling[i];
+        for (uint32_t h = 0; h < active->hop_count; h++) {
+            share->passing[share->passing_to[hops[active->first_hop + h]]++] = (uint32_t)i;
+        }
+    }
+}
+
 static void start_epoch(share_t *share, sim_time_t time_ps)
 {
-    explain_t *const explain = share->explain;
+    const explain_t *const explain = share->explain;
     for (size_t i = 0; i < share->touched_count; i++) {
-        share->unsettled[share->touched[i]] = 0;
         share->sharing[share->touched[i]] = 0;
     }
     share->touched_count = 0;
     update_active(share, time_ps);
     for (size_t i = 0; i < share->active_count; i++) {
         const explain_flow_t *const flow = &explain->flows[share->active[i]];
+        share->settling[i] = (active_t){.flow = share->active[i],
+                                        .first_hop = flow->first_hop,
+                                        .hop_count = flow->hop_count,
+                                        .held_at = EXPLAIN_NONE};
         for (uint32_t h = 0; h < flow->hop_count; h++) {
             const uint32_t uid = explain->hops[flow->first_hop + h];
             if (share->sharing[uid]++ == 0) {
                 share->touched[share->touched_count++] = uid;
-                share->left_bps[uid] = rate_of(explain, uid);
+                share->left_bps[uid] = share->rates_bps[uid];
             }
-            share->unsettled[uid]++;
         }
     }
-    memcpy(share->open_flows, share->active, share->active_count * sizeof(*share->open_flows));
-    memcpy(share->open_ports, share->touched, share->touched_count * sizeof(*share->open_ports));
-    share->open_flow_count = share->active_count;
+    for (size_t i = 0; i < share->touched_count; i++) {
+        const uint32_t uid = share->touched[i];
+        share->unsettled[uid] = share->sharing[uid];
+        share->open_ports[i] = uid;
+    }
+    share->open_count = share->active_count;
     share->open_port_count = share->touched_count;
+    sort_by_port(share);
 }
 
 // Ranks ports that are equally full, the highest first: links of senders, links to hosts, links
@@ -118,7 +152,7 @@ static void start_epoch(share_t *share, sim_time_t time_ps)
 static unsigned rank_of(const share_t *share, uint32_t uid)
 {
     const net_port_t *const port = share->explain->ports[uid].port;
-    return port->node->kind == NET_NODE_HOST         ? RANK_MAX
+    return port->node->kind == NET_NODE_HOST         ? RANKS - 1
            : port->peer->node->kind == NET_NODE_HOST ? 1u
                                                      : 0u;
 }
@@ -140,62 +174,47 @@ static double least_share(share_t *share)
     return least_bps;
 }
 
-// Gives turns to the ports whose fair share is the smallest, by rank, then by number in the list.
-static void take_turns(share_t *share, double least_bps)
+// Settles the flows that a port holds at the smallest share.
+static void settle_port(share_t *share, uint32_t uid, double fair_bps)
 {
-    for (size_t i = 0; i < share->open_port_count; i++) {
-        const uint32_t uid = share->open_ports[i];
-        if (share->left_bps[uid] / share->unsettled[uid] <= least_bps * (1 + EQUAL)) {
-            share->turns[uid] = (uint64_t)(RANK_MAX - rank_of(share, uid)) << 32 | i;
-        }
-    }
-}
-
-// Returns the port of the flow's path whose turn comes first; EXPLAIN_NONE: none has a turn.
-static uint32_t first_turn(const share_t *share, const explain_flow_t *flow)
-{
-    uint32_t first = EXPLAIN_NONE;
-    uint64_t turn = NO_TURN;
-    for (uint32_t h = 0; h < flow->hop_count; h++) {
-        const uint32_t uid = share->explain->hops[flow->first_hop + h];
-        if (share->turns[uid] < turn) {
-            turn = share->turns[uid];
-            first = uid;
-        }
-    }
-    return first;
-}
-
-// Settles the flows that the tightest ports hold. These ports do not change each other's shares: a
-// flow takes as much of a port as its share.
-static void settle(share_t *share)
-{
-    explain_t *const explain = share->explain;
-    const double fair_bps = least_share(share);
-    take_turns(share, fair_bps);
-    size_t kept = 0;
-    for (size_t i = 0; i < share->open_flow_count; i++) {
-        const uint32_t f = share->open_flows[i];
-        const explain_flow_t *const flow = &explain->flows[f];
-        const uint32_t uid = first_turn(share, flow);
-        if (uid == EXPLAIN_NONE) {
-            share->open_flows[kept++] = f;
+    const uint32_t *const hops = share->explain->hops;
+    for (size_t i = share->passing_to[uid] - share->sharing[uid]; i < share->passing_to[uid]; i++) {
+        active_t *const active = &share->settling[share->passing[i]];
+        if (active->held_at != EXPLAIN_NONE) {
             continue;
         }
-        share->rate_bps[f] = fair_bps;
-        share->held_at[f] = uid;
-        for (uint32_t h = 0; h < flow->hop_count; h++) {
-            const uint32_t hop = explain->hops[flow->first_hop + h];
-            share->left_bps[hop] -= fair_bps;
-            share->left_bps[hop] = SIM_MAX(share->left_bps[hop], 0);
+        active->rate_bps = fair_bps;
+        active->held_at = uid;
+        share->open_count--;
+        for (uint32_t h = 0; h < active->hop_count; h++) {
+            const uint32_t hop = hops[active->first_hop + h];
+            share->left_bps[hop] = SIM_MAX(share->left_bps[hop] - fair_bps, 0);
             share->unsettled[hop]--;
         }
     }
-    SIM_CHECK(kept < share->open_flow_count);
-    share->open_flow_count = kept;
+}
+
+// Settles the flows that the tightest ports hold, by rank, then by number in the list. These ports
+// do not change each other's shares: a flow takes as much of a port as its share.
+static void settle(share_t *share)
+{
+    const double fair_bps = least_share(share);
+    const size_t before = share->open_count;
+    size_t count = 0;
     for (size_t i = 0; i < share->open_port_count; i++) {
-        share->turns[share->open_ports[i]] = NO_TURN;
+        const uint32_t uid = share->open_ports[i];
+        if (share->left_bps[uid] / share->unsettled[uid] <= fair_bps * (1 + EQUAL)) {
+            share->tightest[count++] = uid;
+        }
     }
+    for (unsigned rank = RANKS; rank-- > 0;) {
+        for (size_t i = 0; i < count; i++) {
+            if (rank_of(share, share->tightest[i]) == rank) {
+                settle_port(share, share->tightest[i], fair_bps);
+            }
+        }
+    }
+    SIM_CHECK(share->open_count < before);
 }
 
 // Charges `ps` of the run, during which the shares hold, to flows and the ports that hold them.
@@ -203,17 +222,17 @@ static void charge(share_t *share, uint32_t epoch, sim_time_t from_ps, sim_time_
 {
     explain_t *const explain = share->explain;
     for (size_t i = 0; i < share->active_count; i++) {
-        const uint32_t f = share->active[i];
-        explain_flow_t *const flow = &explain->flows[f];
+        const active_t *const active = &share->settling[i];
+        explain_flow_t *const flow = &explain->flows[active->flow];
         const sim_time_t from = SIM_MAX(flow->begin_ps, from_ps);
         const sim_time_t to = SIM_MIN(flow->end_ps, to_ps);
         if (to <= from) {
             continue;
         }
-        const double lost = 1 - share->rate_bps[f] / alone_bps(explain, flow);
+        const double lost = 1 - active->rate_bps / alone_bps(share, active);
         const double ps = (double)(to - from) * SIM_MAX(lost, 0);
-        const uint32_t uid = share->held_at[f];
-        flow->fair_bytes += (double)(to - from) * share->rate_bps[f] / 8e12;
+        const uint32_t uid = active->held_at;
+        flow->fair_bytes += (double)(to - from) * active->rate_bps / 8e12;
         for (uint32_t h = 0; h < flow->hop_count; h++) {
             if (explain->hops[flow->first_hop + h] == uid) {
                 share->port_ps[flow->first_hop + h] += ps;
@@ -230,62 +249,61 @@ static void charge(share_t *share, uint32_t epoch, sim_time_t from_ps, sim_time_
     }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const sim_time_t x = *(const sim_time_t *)a;
-    const sim_time_t y = *(const sim_time_t *)b;
-    return (x > y) - (x < y);
-}
-
 // Lists the flows with a path by the times at which they begin.
 static void order_flows(share_t *share)
 {
     const explain_t *const explain = share->explain;
-    sim_time_t *const keys = sim_alloc_array(2 * (explain->flow_count + 1), sizeof(*keys));
+    uint64_t *const begins = sim_alloc_array(explain->flow_count + 1, sizeof(*begins));
     size_t count = 0;
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         if (explain->flows[f].hop_count > 0) {
-            keys[2 * count] = explain->flows[f].begin_ps;
-            keys[2 * count++ + 1] = f;
+            begins[count] = explain->flows[f].begin_ps;
+            share->by_begin[count++] = f;
         }
     }
-    qsort(keys, count, 2 * sizeof(*keys), by_time);
-    for (size_t i = 0; i < count; i++) {
-        share->by_begin[i] = (uint32_t)keys[2 * i + 1];
-    }
+    cli__explain_sort(begins, share->by_begin, count);
     share->path_count = count;
-    sim_free(keys);
+    sim_free(begins);
 }
 
-static size_t place_of(const sim_time_t *times, size_t count, sim_time_t time_ps)
+// Merges two lists of times that are in order to the times that occur in them. Returns how many
+// there are, and stores in *work how many flows are active at all of these times together.
+static size_t merge(const sim_time_t *begins, const sim_time_t *ends, size_t flows,
+                    sim_time_t *times, size_t *work)
 {
-    const sim_time_t *const found = bsearch(&time_ps, times, count, sizeof(*times), by_time);
-    return (size_t)(found - times);
+    size_t kept = 0;
+    *work = 0; // modulo 2^64 until all ends are counted
+    for (size_t begun = 0, ended = 0; ended < flows; kept++) {
+        const bool begins_next = begun < flows && begins[begun] < ends[ended];
+        const sim_time_t time_ps = begins_next ? begins[begun] : ends[ended];
+        times[kept] = time_ps;
+        for (; begun < flows && begins[begun] == time_ps; begun++) {
+            *work -= kept;
+        }
+        for (; ended < flows && ends[ended] == time_ps; ended++) {
+            *work += kept;
+        }
+    }
+    return kept;
 }
 
 // Returns the times at which the shares are computed: all at which a flow begins or ends, or as
 // many of them as the limits allow.
 static size_t epochs_of(const explain_t *explain, sim_time_t *times)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < explain->flow_count; i++) {
-        times[count++] = explain->flows[i].begin_ps;
-        times[count++] = explain->flows[i].end_ps;
+    const size_t flows = explain->flow_count;
+    sim_time_t *const begins = sim_alloc_array(flows + 1, sizeof(*begins));
+    sim_time_t *const ends = sim_alloc_array(flows + 1, sizeof(*ends));
+    for (size_t i = 0; i < flows; i++) {
+        begins[i] = explain->flows[i].begin_ps;
+        ends[i] = explain->flows[i].end_ps;
     }
-    qsort(times, count, sizeof(*times), by_time);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || times[kept - 1] != times[i]) {
-            times[kept++] = times[i];
-        }
-    }
+    cli__explain_sort(begins, NULL, flows);
+    cli__explain_sort(ends, NULL, flows);
     size_t work = 0; // of all epochs
-    for (size_t i = 0; i < explain->flow_count; i++) {
-        const explain_flow_t *const flow = &explain->flows[i];
-        work += flow->end_ps <= flow->begin_ps
-                    ? 0
-                    : place_of(times, kept, flow->end_ps) - place_of(times, kept, flow->begin_ps);
-    }
+    const size_t kept = merge(begins, ends, flows, times, &work);
+    sim_free(begins);
+    sim_free(ends);
     const double share = work <= WORK_MAX ? 1 : (double)WORK_MAX / (double)work;
     const size_t most = SIM_MAX((size_t)(share * (double)kept), EPOCHS_LEAST);
     if (kept <= most) {
@@ -369,35 +387,34 @@ void cli__explain_share(explain_t *explain)
     share_t share = {.explain = explain,
                      .by_begin = sim_alloc_array(flows, sizeof(uint32_t)),
                      .active = sim_alloc_array(flows, sizeof(uint32_t)),
+                     .settling = sim_alloc_array(flows, sizeof(active_t)),
+                     .rates_bps = sim_alloc_array(ports, sizeof(double)),
                      .left_bps = sim_alloc_array(ports, sizeof(double)),
                      .unsettled = sim_alloc_array(ports, sizeof(uint32_t)),
                      .sharing = sim_alloc_array(ports, sizeof(uint32_t)),
                      .touched = sim_alloc_array(ports, sizeof(uint32_t)),
-                     .open_flows = sim_alloc_array(flows, sizeof(uint32_t)),
+                     .passing_to = sim_alloc_array(ports, sizeof(size_t)),
                      .open_ports = sim_alloc_array(ports, sizeof(uint32_t)),
-                     .turns = sim_alloc_array(ports, sizeof(uint64_t)),
-                     .rate_bps = sim_alloc_array(flows, sizeof(double)),
+                     .tightest = sim_alloc_array(ports, sizeof(uint32_t)),
                      .port_ps = sim_alloc_array(explain->hop_count + 1, sizeof(double)),
-                     .held_at = sim_alloc_array(flows, sizeof(uint32_t)),
                      .seen = sim_alloc_array(ports, sizeof(uint32_t))};
-    memset(share.unsettled, 0, ports * sizeof(uint32_t));
-    memset(share.sharing, 0, ports * sizeof(uint32_t));
     memset(share.seen, 0xff, ports * sizeof(uint32_t));
-    memset(share.turns, 0xff, ports * sizeof(uint64_t)); // NO_TURN
-    memset(share.port_ps, 0, (explain->hop_count + 1) * sizeof(double));
+    for (uint32_t uid = 0; uid < explain->port_count; uid++) {
+        share.rates_bps[uid] = explain->ports[uid].port != NULL ? rate_of(explain, uid) : 0;
+    }
     order_flows(&share);
     sim_time_t *const times = sim_alloc_array(2 * flows, sizeof(*times));
     const size_t count = epochs_of(explain, times);
     for (size_t i = 0; i + 1 < count; i++) {
         start_epoch(&share, times[i]);
-        while (share.open_flow_count > 0) {
+        while (share.open_count > 0) {
             settle(&share);
         }
         charge(&share, (uint32_t)i, times[i], times[i + 1]);
     }
     explain->shared_epochs = (uint32_t)count;
     sum_up(&share);
-    SIM_FREE_ALL(times, share.by_begin, share.active, share.left_bps, share.unsettled,
-                 share.sharing, share.touched, share.open_flows, share.open_ports, share.turns,
-                 share.rate_bps, share.port_ps, share.held_at, share.seen);
+    SIM_FREE_ALL(times, share.by_begin, share.active, share.settling, share.rates_bps,
+                 share.left_bps, share.unsettled, share.sharing, share.touched, share.passing,
+                 share.passing_to, share.open_ports, share.tightest, share.port_ps, share.seen);
 }

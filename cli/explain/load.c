@@ -2,12 +2,16 @@
 // cli/explain/load.c - reads the files of a run and builds its network again.
 #include "cli/explain/explain_internal.h"
 #include "cli/explain/flow_paths.h"
+#include "cli/explain/order.h"
 #include "cli/explain/run_data.h"
 #include "world/names.h"
 
+#include "kernel/map.h"
 #include "net/faults.h"
 #include "net/nodes.h"
 #include "net/ports.h"
+#include "nic/extra.h"
+#include "nic/transport.h"
 #include "results/csv.h"
 #include "world/registry.h"
 
@@ -19,49 +23,51 @@ const char *cli__explain_port_name(const explain_t *explain, uint32_t uid)
     return net_port_name(explain->ports[uid].port);
 }
 
-// A name with the port or interface that it stands for; sorted, to find it.
-typedef struct named {
-    const char *name;
-    uint32_t number;
-} named_t;
-
+// Names of ports or interfaces, to find the numbers that they stand for.
 typedef struct names {
-    named_t *items;
-    size_t count;
+    const char **items; // by number; NULL: no such number
+    sim_map_t numbers;  // by hash
 } names_t;
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const named_t *)a)->name, ((const named_t *)b)->name);
-}
 
 static uint32_t find_name(const names_t *names, const char *name)
 {
-    const named_t key = {.name = name};
-    const named_t *const found =
-        bsearch(&key, names->items, names->count, sizeof(named_t), by_name);
-    return found != NULL ? found->number : EXPLAIN_NONE;
+    SIM_MAP_EACH (number, &names->numbers, sim_map_hash(name, strlen(name))) {
+        if (strcmp(names->items[number], name) == 0) {
+            return (uint32_t)number;
+        }
+    }
+    return EXPLAIN_NONE;
+}
+
+static void add_name(names_t *names, uint32_t number, const char *name)
+{
+    names->items[number] = name;
+    sim_map_add(&names->numbers, sim_map_hash(name, strlen(name)), number);
+}
+
+static void names_fini(names_t *names)
+{
+    sim_map_fini(&names->numbers);
+    sim_free((void *)(uintptr_t)names->items);
 }
 
 static names_t port_names(const explain_t *explain)
 {
-    names_t names = {.items = sim_alloc_array(explain->port_count + 1, sizeof(named_t))};
+    names_t names = {.items = sim_alloc_array(explain->port_count + 1, sizeof(const char *))};
     for (uint32_t i = 0; i < explain->port_count; i++) {
         if (explain->ports[i].port != NULL) {
-            names.items[names.count++] = (named_t){cli__explain_port_name(explain, i), i};
+            add_name(&names, i, cli__explain_port_name(explain, i));
         }
     }
-    qsort(names.items, names.count, sizeof(named_t), by_name);
     return names;
 }
 
 static names_t interface_names(const world_t *world)
 {
-    names_t names = {.items = sim_alloc_array(world->nic_count + 1, sizeof(named_t))};
+    names_t names = {.items = sim_alloc_array(world->nic_count + 1, sizeof(const char *))};
     for (uint32_t i = 0; i < world->nic_count; i++) {
-        names.items[names.count++] = (named_t){world_interface_name(world, i), i};
+        add_name(&names, i, world_interface_name(world, i));
     }
-    qsort(names.items, names.count, sizeof(named_t), by_name);
     return names;
 }
 
@@ -490,13 +496,19 @@ static void close_stops(explain_t *explain)
     sim_free(known_ps);
 }
 
+static bool is_one_pair(const explain_flow_t *a, const explain_flow_t *b)
+{
+    return a->source == b->source && a->destination == b->destination &&
+           a->source_qp == b->source_qp && a->destination_qp == b->destination_qp &&
+           a->source_port == b->source_port;
+}
+
+// Compares flows of one source and destination by queue pair, then by start.
 static int by_queue_pair(const void *a, const void *b)
 {
     const explain_flow_t *const x = *(explain_flow_t *const *)a;
     const explain_flow_t *const y = *(explain_flow_t *const *)b;
-    const uint64_t keys[][2] = {{x->source, y->source},
-                                {x->destination, y->destination},
-                                {x->source_qp, y->source_qp},
+    const uint64_t keys[][2] = {{x->source_qp, y->source_qp},
                                 {x->destination_qp, y->destination_qp},
                                 {x->source_port, y->source_port},
                                 {x->start_ps, y->start_ps},
@@ -509,25 +521,54 @@ static int by_queue_pair(const void *a, const void *b)
     return 0;
 }
 
-static bool is_one_queue_pair(const explain_flow_t *a, const explain_flow_t *b)
+// Sorts flows of one source and destination, which mostly are in the order of their queue pairs.
+static void sort_flows(explain_flow_t **flows, size_t count)
 {
-    return a->source == b->source && a->destination == b->destination &&
-           a->source_qp == b->source_qp && a->destination_qp == b->destination_qp &&
-           a->source_port == b->source_port && a->source_port != 0;
+    for (size_t i = 1; i < count; i++) {
+        if (by_queue_pair(&flows[i - 1], &flows[i]) > 0) {
+            qsort(flows, count, sizeof(*flows), by_queue_pair);
+            return;
+        }
+    }
 }
 
-// A queue pair sends one message after the other. Finds out when the turn of each flow comes.
+// Returns all flows by source, destination, queue pair and start. The caller frees the array.
+static explain_flow_t **by_ends(const explain_t *explain)
+{
+    const size_t count = explain->flow_count;
+    explain_flow_t **const flows = sim_alloc_array(count + 1, sizeof(*flows));
+    uint64_t *const ends = sim_alloc_array(count + 1, sizeof(*ends));
+    uint32_t *const order = sim_alloc_array(count + 1, sizeof(*order));
+    for (uint32_t i = 0; i < count; i++) {
+        ends[i] = (uint64_t)explain->flows[i].source << 32 | explain->flows[i].destination;
+        order[i] = i;
+    }
+    cli__explain_sort(ends, order, count);
+    size_t from = 0;
+    for (size_t i = 0; i < count; i++) {
+        flows[i] = &explain->flows[order[i]];
+        if (i + 1 == count || ends[i + 1] != ends[i]) {
+            sort_flows(flows + from, i + 1 - from);
+            from = i + 1;
+        }
+    }
+    sim_free(ends);
+    sim_free(order);
+    return flows;
+}
+
+// Numbers the queue pairs. Each sends one message after the other: finds out when the turn of each
+// flow comes.
 static void line_up(explain_t *explain)
 {
-    explain_flow_t **const flows = sim_alloc_array(explain->flow_count + 1, sizeof(*flows));
-    for (size_t i = 0; i < explain->flow_count; i++) {
-        flows[i] = &explain->flows[i];
-    }
-    qsort(flows, explain->flow_count, sizeof(*flows), by_queue_pair);
+    explain_flow_t **const flows = by_ends(explain);
     sim_time_t free_ps = 0;
     for (size_t i = 0; i < explain->flow_count; i++) {
         explain_flow_t *const flow = flows[i];
-        if (i == 0 || !is_one_queue_pair(flows[i - 1], flow)) {
+        const bool new_pair = i == 0 || !is_one_pair(flows[i - 1], flow);
+        flow->pair = explain->pair_count - !new_pair;
+        explain->pair_count += new_pair;
+        if (new_pair || flow->source_port == 0) {
             free_ps = 0;
         }
         flow->begin_ps = free_ps < flow->start_ps ? flow->start_ps : SIM_MIN(free_ps, flow->end_ps);
@@ -535,6 +576,22 @@ static void line_up(explain_t *explain)
         explain->flows_ps += (double)(flow->end_ps - flow->begin_ps);
     }
     sim_free(flows);
+}
+
+// Finds the congestion control of each NIC.
+static void take_controls(explain_t *explain)
+{
+    explain->controls = sim_alloc_array(explain->world->nic_count + 1, sizeof(*explain->controls));
+    for (uint32_t i = 0; i < explain->world->nic_count; i++) {
+        const nic_config_t *const config = nic_config_of_interface(explain->world->net, i);
+        const void *part = NULL;
+        const nic_transport_ops_t *const transport =
+            nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
+        explain->controls[i] =
+            transport == NULL || transport->own_control
+                ? NULL
+                : nic_config_find(config, NIC_EXTRA_CC, config->congestion_control, &part);
+    }
 }
 
 static void take_ports(explain_t *explain)
@@ -554,7 +611,6 @@ static void take_ports(explain_t *explain)
         }
         if (pass == 0) {
             explain->ports = sim_alloc_array(explain->port_count + 1, sizeof(explain_port_t));
-            memset(explain->ports, 0, (explain->port_count + 1) * sizeof(explain_port_t));
         }
     }
 }
@@ -595,9 +651,8 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
     explain->events_left_out = summary_number(explain, "events_csv", "left_out");
     explain->flows_left_out = summary_number(explain, "flows", "left_out");
     take_ports(explain);
-    const size_t nic_bytes = (explain->world->nic_count + 1) * sizeof(explain_nic_t);
-    explain->nics = sim_alloc(nic_bytes);
-    memset(explain->nics, 0, nic_bytes);
+    take_controls(explain);
+    explain->nics = sim_alloc_array(explain->world->nic_count + 1, sizeof(explain_nic_t));
     reading_t ports = {.explain = explain, .names = port_names(explain)};
     reading_t interfaces = {.explain = explain, .names = interface_names(explain->world)};
     result = results_csv_rows(explain->folder, "ports.csv", port_columns,
@@ -617,8 +672,8 @@ sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
     close_stops(explain);
     cli__explain_paths(explain);
     line_up(explain);
-    sim_free(ports.names.items);
-    sim_free(interfaces.names.items);
+    names_fini(&ports.names);
+    names_fini(&interfaces.names);
     return result;
 }
 
@@ -647,7 +702,7 @@ void cli__explain_fini(explain_t *explain)
     }
     SIM_FREE_ALL(explain->apps, explain->findings, explain->roots, explain->stops, explain->hops,
                  explain->passing, explain->passing_from, explain->flows, explain->ports,
-                 explain->nics, explain->held_hosts);
+                 explain->nics, explain->held_hosts, (void *)(uintptr_t)explain->controls);
     json_decref(explain->summary);
     world_destroy(explain->world);
     world_scenario_destroy(explain->scenario);

@@ -59,42 +59,64 @@ static int by_retransmitted(const void *a, const void *b)
                                                 : by_bytes(a, b);
 }
 
-// Returns the queue pairs whose data made the finding, or which it hit, the heaviest first: by
-// packets sent again if the finding is about losses, else by bytes. The caller frees them.
-static explain_pair_t *pairs_of(const explain_t *explain, const explain_finding_t *finding,
-                                size_t *count)
+// Adds up the flows of each queue pair. Returns how many there are.
+static size_t sum_pairs(const explain_t *explain, const explain_finding_t *finding,
+                        explain_pair_t *pairs)
 {
-    explain_pair_t *const pairs = sim_alloc_array(finding->flow_count + 1, sizeof(*pairs));
-    size_t all = 0;
+    size_t count = 0;
+    uint32_t *const places = sim_alloc_array(explain->pair_count + 1, sizeof(*places)); // 0: none
     for (size_t i = 0; i < finding->flow_count; i++) {
         const explain_flow_t *const flow = &explain->flows[finding->flows[i]];
-        if (is_behind(explain, finding, flow)) {
-            pairs[all++] = (explain_pair_t){.source = flow->source,
-                                            .destination = flow->destination,
-                                            .source_qp = flow->source_qp,
-                                            .destination_qp = flow->destination_qp,
-                                            .source_port = flow->source_port,
-                                            .flows = 1,
-                                            .bytes = flow->bytes,
-                                            .retransmitted = flow->retransmitted};
+        if (!is_behind(explain, finding, flow)) {
+            continue;
         }
+        uint32_t *const place = &places[flow->pair];
+        if (*place == 0) {
+            *place = (uint32_t)++count;
+            pairs[*place - 1] = (explain_pair_t){.source = flow->source,
+                                                 .destination = flow->destination,
+                                                 .source_qp = flow->source_qp,
+                                                 .destination_qp = flow->destination_qp,
+                                                 .source_port = flow->source_port};
+        }
+        explain_pair_t *const pair = &pairs[*place - 1];
+        pair->flows++;
+        pair->bytes += flow->bytes;
+        pair->retransmitted += flow->retransmitted;
     }
-    qsort(pairs, all, sizeof(*pairs), by_queue_pair);
-    size_t kept = 0;
-    for (size_t i = 0; i < all; i++) {
-        if (kept > 0 && by_queue_pair(&pairs[kept - 1], &pairs[i]) == 0) {
-            pairs[kept - 1].flows++;
-            pairs[kept - 1].bytes += pairs[i].bytes;
-            pairs[kept - 1].retransmitted += pairs[i].retransmitted;
-        } else {
+    sim_free(places);
+    return count;
+}
+
+// Moves the first `most` pairs by an order to the front, in that order, and may lose the others.
+static void sort_first(explain_pair_t *pairs, size_t count, size_t most,
+                       int (*order)(const void *a, const void *b))
+{
+    size_t kept = SIM_MIN(2 * most, count);
+    qsort(pairs, kept, sizeof(*pairs), order);
+    for (size_t i = kept; i < count; i++) {
+        kept = kept == 2 * most ? most : kept;
+        if (order(&pairs[i], &pairs[most - 1]) < 0) {
             pairs[kept++] = pairs[i];
         }
+        if (kept == 2 * most || i + 1 == count) {
+            qsort(pairs, kept, sizeof(*pairs), order);
+        }
     }
+}
+
+// Returns the queue pairs whose data made the finding, or which it hit; the first `most` of them
+// are the heaviest: by packets sent again if the finding is about losses, else by bytes. The caller
+// frees them.
+static explain_pair_t *pairs_of(const explain_t *explain, const explain_finding_t *finding,
+                                size_t most, size_t *count)
+{
+    explain_pair_t *const pairs = sim_alloc_array(finding->flow_count + 1, sizeof(*pairs));
     const bool losses = finding->kind == EXPLAIN_RETRANSMISSION ||
                         finding->kind == EXPLAIN_CORRUPTING_LINK ||
                         finding->kind == EXPLAIN_LINK_DOWN;
-    qsort(pairs, kept, sizeof(*pairs), losses ? by_retransmitted : by_bytes);
-    *count = kept;
+    *count = sum_pairs(explain, finding, pairs);
+    sort_first(pairs, *count, most, losses ? by_retransmitted : by_bytes);
     return pairs;
 }
 
@@ -110,11 +132,11 @@ static void print_end(const explain_t *explain, uint32_t interface, uint32_t qp,
 void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t *finding, FILE *out)
 {
     size_t count = 0;
-    explain_pair_t *const pairs = pairs_of(explain, finding, &count);
+    const size_t most = finding->minor ? PAIRS_PRINTED_OF_MINOR : PAIRS_PRINTED_MAX;
+    explain_pair_t *const pairs = pairs_of(explain, finding, most, &count);
     if (count > 0) {
         fputs("  queue pairs behind it:\n", out);
     }
-    const size_t most = finding->minor ? PAIRS_PRINTED_OF_MINOR : PAIRS_PRINTED_MAX;
     for (size_t i = 0; i < count && i < most; i++) {
         world_text_t bytes;
         fputs("    ", out);
@@ -138,7 +160,7 @@ void cli__explain_print_pairs(const explain_t *explain, const explain_finding_t 
 json_t *cli__explain_pairs_json(const explain_t *explain, const explain_finding_t *finding)
 {
     size_t count = 0;
-    explain_pair_t *const pairs = pairs_of(explain, finding, &count);
+    explain_pair_t *const pairs = pairs_of(explain, finding, PAIRS_JSON_MAX, &count);
     json_t *const list = json_array();
     for (size_t i = 0; i < count && i < PAIRS_JSON_MAX; i++) {
         json_t *const one = json_pack("{s:s, s:s, s:i, s:i, s:I, s:I}", "host",

@@ -17,7 +17,8 @@ typedef struct explain_flow {
     bool spread; // its packets take several paths
     uint64_t bytes;
     uint64_t delivered_bytes;
-    uint32_t app; // in explain_t.apps
+    uint32_t app;  // in explain_t.apps
+    uint32_t pair; // number of its queue pair, by source and destination
     sim_time_t start_ps;
     sim_time_t begin_ps; // when the flow is the first on its queue pair; start_ps or later
     sim_time_t end_ps;   // of the run, if the flow did not end

@@ -55,10 +55,11 @@ static json_t *outcome_json(const char *set, const outcome_t *outcome)
                      "dropped", outcome->dropped);
 }
 
+static const char between[] = " --set ";
+
 // Splits "PATH=VALUE --set PATH=VALUE" in place. Returns how many values there are.
 static size_t split_values(char *values, const char *shown, world_override_t overrides[VALUES_MAX])
 {
-    static const char between[] = " --set ";
     size_t count = 0;
     for (char *at = values; at != NULL && count < VALUES_MAX;) {
         char *const next = strstr(at, between);
@@ -87,6 +88,24 @@ static sim_err_t load_with(const explain_t *explain, const char *set, world_scen
     return result;
 }
 
+// Returns whether no application reads any of the values when it is created.
+static bool spares_applications(const char *set)
+{
+    static const char *const spared[] = {"seed=", "switch.", "network.", "nic.congestion-control="};
+    for (const char *at = set; at != NULL;) {
+        bool known = false;
+        for (size_t i = 0; i < SIM_COUNT_OF(spared); i++) {
+            known |= strncmp(at, spared[i], strlen(spared[i])) == 0;
+        }
+        if (!known) {
+            return false;
+        }
+        at = strstr(at, between);
+        at = at != NULL ? at + strlen(between) : NULL;
+    }
+    return true;
+}
+
 // Returns whether `rocesim check` accepts the scenario with these values, and they change it.
 static bool is_accepted(const explain_t *explain, const char *set, const char *resolved)
 {
@@ -100,7 +119,9 @@ static bool is_accepted(const explain_t *explain, const char *set, const char *r
         sim_free(own);
     }
     if (accepted && explain->world->nic_count <= BUILT_MAX) {
-        accepted = world_create(scenario, WORLD_BUILD_ALL, &world, &ignored) == SIM_OK;
+        const world_build_t build =
+            spares_applications(set) ? WORLD_BUILD_NETWORK : WORLD_BUILD_APPS;
+        accepted = world_create(scenario, build, &world, &ignored) == SIM_OK;
     }
     world_destroy(world);
     world_scenario_destroy(scenario);

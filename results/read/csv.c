@@ -3,16 +3,16 @@
 #include "results/csv.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define ROW_BYTES_MAX ((size_t)1 << 20)
-#define FIRST_ROW_BYTES 256u
+#define READ_BYTES ((size_t)1 << 18)
 
 struct results_csv {
-    FILE *stream;
+    int fd;
     char *path;
     int line;
     const char *const *names;
@@ -21,8 +21,11 @@ struct results_csv {
     size_t column_count;                    // of the first row, and so of all
     results_csv_cell_t *all;                // cells of the row that was read last
     char *row;
-    size_t row_size; // without the line end
-    size_t row_capacity;
+    size_t row_size;   // without the line end
+    char *block;       // bytes of the file; the row lies in it
+    size_t block_from; // first byte that no row has had
+    size_t block_to;
+    size_t block_capacity;
 };
 
 static sim_err_t fail(const results_csv_t *csv, const char *text, world_error_t *error)
@@ -31,41 +34,61 @@ static sim_err_t fail(const results_csv_t *csv, const char *text, world_error_t 
     return world_fail(error, SIM_ERR_INVALID, &place, "%s", text);
 }
 
+// Reads further bytes of the file behind those that no row has had. Returns how many; -1: errno.
+static ssize_t read_more(results_csv_t *csv)
+{
+    const size_t left = csv->block_to - csv->block_from;
+    if (left > 0 && csv->block_from > 0) {
+        memmove(csv->block, csv->block + csv->block_from, left);
+    }
+    csv->block_from = 0;
+    csv->block_to = left;
+    if (csv->block_capacity < left + READ_BYTES) {
+        csv->block_capacity = 2 * (left + READ_BYTES);
+        csv->block = sim_realloc_array(csv->block, csv->block_capacity, 1);
+    }
+    ssize_t got = 0;
+    do {
+        got = read(csv->fd, csv->block + left, csv->block_capacity - left);
+    } while (got < 0 && errno == EINTR);
+    csv->block_to += got > 0 ? (size_t)got : 0;
+    return got;
+}
+
 static sim_err_t read_row(results_csv_t *csv, bool *end, world_error_t *error)
 {
-    size_t size = 0;
+    size_t seen = 0; // bytes of the row that are no line end
+    char *line_end = NULL;
     csv->line++;
     for (;;) {
-        if (csv->row_capacity - size < FIRST_ROW_BYTES) {
-            csv->row_capacity = (csv->row_capacity + FIRST_ROW_BYTES) * 2;
-            csv->row = sim_realloc_array(csv->row, csv->row_capacity, 1);
-        }
-        csv->row[size] = '\0';
-        errno = 0;
-        if (fgets(csv->row + size, (int)(csv->row_capacity - size), csv->stream) == NULL) {
-            break;
-        }
-        size += strlen(csv->row + size);
-        if (size > ROW_BYTES_MAX) {
+        const size_t left = csv->block_to - csv->block_from;
+        line_end =
+            left > seen ? memchr(csv->block + csv->block_from + seen, '\n', left - seen) : NULL;
+        seen = line_end != NULL ? (size_t)(line_end - csv->block) - csv->block_from : left;
+        if (seen > ROW_BYTES_MAX) {
             return fail(csv, "a row of more than 1 MiB, expected a file of `rocesim run`", error);
         }
-        if (size > 0 && csv->row[size - 1] == '\n') {
+        const ssize_t more = line_end != NULL ? 0 : read_more(csv);
+        if (more < 0) {
+            return world_fail(error, SIM_ERR_IO, WORLD_FILE(csv->path), "cannot read: %s",
+                              strerror(errno));
+        }
+        if (more == 0) {
             break;
         }
     }
-    if (ferror(csv->stream) != 0) {
-        return world_fail(error, SIM_ERR_IO, WORLD_FILE(csv->path), "cannot read: %s",
-                          strerror(errno));
-    }
-    *end = size == 0;
+    *end = line_end == NULL && seen == 0;
     // Every row ends its line when it is written: what does not may lack digits of its last cell.
-    if (size > 0 && csv->row[size - 1] != '\n') {
+    if (line_end == NULL && seen > 0) {
         return fail(csv, "the file ends within this row, expected a file of `rocesim run`", error);
     }
-    while (size > 0 && (csv->row[size - 1] == '\n' || csv->row[size - 1] == '\r')) {
-        csv->row[--size] = '\0';
+    csv->row = csv->block + csv->block_from;
+    csv->block_from += *end ? 0 : seen + 1;
+    while (seen > 0 && csv->row[seen - 1] == '\r') {
+        seen--;
     }
-    csv->row_size = size;
+    csv->row[seen] = '\0';
+    csv->row_size = seen;
     return SIM_OK;
 }
 
@@ -162,13 +185,13 @@ sim_err_t results_csv_open(const char *path, const char *const *names, size_t na
         return world_fail(error, SIM_ERR_INVALID, WORLD_FILE(path),
                           "is no regular file, expected one of `rocesim run -o`");
     }
-    FILE *const stream = fopen(path, "re");
-    if (stream == NULL) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
         return world_fail(error, SIM_ERR_IO, WORLD_FILE(path),
                           "cannot open: %s, expected a file of `rocesim run -o`", strerror(errno));
     }
     results_csv_t *const made = sim_alloc(sizeof(*made));
-    made->stream = stream;
+    made->fd = fd;
     made->path = sim_strdup(path);
     made->names = names;
     made->name_count = name_count;
@@ -199,8 +222,8 @@ sim_err_t results_csv_next(results_csv_t *csv, bool *end, world_error_t *error)
 void results_csv_close(results_csv_t *csv)
 {
     if (csv != NULL) {
-        (void)fclose(csv->stream);
-        SIM_FREE_ALL(csv->path, csv->row, csv->all, csv);
+        (void)close(csv->fd);
+        SIM_FREE_ALL(csv->path, csv->block, csv->all, csv);
     }
 }
 
@@ -234,33 +257,36 @@ const char *results_csv_text(const results_csv_t *csv, size_t index)
     return csv->all[csv->places[index]].text;
 }
 
+// Sums of digits below this one, and their products with `one`, are below 2^64.
+#define SURELY_FITS (UINT64_C(1) << 40)
+
 static bool parse_number(const char *text, uint64_t one, uint64_t *value)
 {
     uint64_t sum = 0;
+    uint64_t digit = 0;
     const char *p = text;
-    uint64_t digit_value = 0; // 0: before the point
-    for (; *p != '\0'; p++) {
-        if (*p == '.' && digit_value == 0 && p > text) {
-            digit_value = one;
-            continue;
-        }
-        if (*p < '0' || *p > '9') {
+    for (; (digit = (uint64_t)(unsigned char)*p - '0') <= 9; p++) {
+        if (sum >= SURELY_FITS && sum > (UINT64_MAX / one - digit) / 10) {
             return false;
         }
-        const uint64_t digit = (uint64_t)(*p - '0');
-        const bool whole = digit_value == 0;
-        digit_value /= 10;
-        const uint64_t add = digit * (whole ? one : digit_value);
-        if (!whole && digit_value == 0 && digit != 0) {
-            return false;
+        sum = sum * 10 + digit;
+    }
+    sum *= one;
+    if (*p == '.' && p > text) {
+        uint64_t digit_value = one;
+        for (p++; (digit = (uint64_t)(unsigned char)*p - '0') <= 9; p++) {
+            digit_value /= 10;
+            if (digit_value == 0 && digit != 0) {
+                return false;
+            }
+            if (sum > UINT64_MAX - digit * digit_value) {
+                return false;
+            }
+            sum += digit * digit_value;
         }
-        if (whole ? sum > (UINT64_MAX - add) / 10 : sum > UINT64_MAX - add) {
-            return false;
-        }
-        sum = whole ? sum * 10 + add : sum + add;
     }
     *value = sum;
-    return p > text && p[-1] != '.';
+    return *p == '\0' && p > text && p[-1] != '.';
 }
 
 sim_err_t results_csv_number(const results_csv_t *csv, size_t index, uint64_t one, uint64_t *value,

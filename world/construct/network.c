@@ -582,7 +582,7 @@ sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t buil
     compat_hpcc_register(made->net, &scenario->hpcc);
     world__registry_use(scenario->registry, scenario, made->net);
     sim_err_t result = build_network(made, error);
-    if (result == SIM_OK && build == WORLD_BUILD_ALL) {
+    if (result == SIM_OK && build != WORLD_BUILD_NETWORK) {
         result = world__check_messages(made, error);
         if (result == SIM_OK) {
             result = world__check_series(made, error);
@@ -596,7 +596,7 @@ sim_err_t world_create_part(const world_scenario_t *scenario, world_build_t buil
         if (result == SIM_OK) {
             result = create_apps(made, error);
         }
-        if (result == SIM_OK) {
+        if (result == SIM_OK && build == WORLD_BUILD_ALL) {
             made->survey = world_survey_create(made);
             world__observed_estimate(made, &made->survey->observed);
         }

@@ -35,13 +35,7 @@
 
 const nic_cc_ops_t *cli__explain_control(const explain_t *explain, const explain_flow_t *flow)
 {
-    const nic_config_t *const config = nic_config_of_interface(explain->world->net, flow->source);
-    const void *part = NULL;
-    const nic_transport_ops_t *const transport =
-        nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
-    return transport == NULL || transport->own_control
-               ? NULL
-               : nic_config_find(config, NIC_EXTRA_CC, config->congestion_control, &part);
+    return explain->controls[flow->source];
 }
 
 // Returns whether the flow's sender slows down by marks alone.
