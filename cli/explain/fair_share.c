@@ -309,6 +309,7 @@ static size_t epochs_of(const explain_t *explain, sim_time_t *times)
     if (kept <= most) {
         return kept;
     }
+    SIM_CHECK(most > 1);
     for (size_t i = 0; i < most; i++) {
         times[i] = times[i * (kept - 1) / (most - 1)];
     }
