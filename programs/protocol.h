@@ -438,6 +438,8 @@ typedef struct program_shared {
     uint32_t spins;           // by the simulator: looks at a bell before the thread sleeps
     uint32_t quiet;           // by both: until the next call, no queue has a completion
     uint32_t alone;           // by the simulator: no other thread can run before the next call
+    uint32_t watched;         // by the simulator: a shell may send signals at any time
+    uint32_t put_off;         // by the library: yields that the program made without a call
     uint32_t acted;           // by the library: the thread may have written since its last wait
     uint32_t at_descriptors;  // by the simulator: number of other threads that wait for descriptors
     uint32_t key_waits[PROGRAM_KEYS]; // by the library: threads that wait for keys, by their hash

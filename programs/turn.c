@@ -20,6 +20,7 @@
 #include "programs/bell.h"
 #include "programs/parts.h"
 #include "programs/system.h"
+#include "programs/time/blinds.h"
 
 #define BELOW_BYTES 2048u
 #define LIVES_MS 1000u // between two looks at whether the simulator still lives
@@ -38,6 +39,11 @@
 // shows a later time than the look before, but at most so many looks ahead of the program's time.
 // More looks in a row take what they show.
 #define LOOKS_FREE 32u
+
+// While a program sees nothing but clocks (programs/time/blinds.h), the simulation may stay behind.
+#define PUT_OFF_PART 8u                        // by this part of the time since the looks began
+#define PUT_OFF_FROM_PS (500 * TURN_PS_PER_US) // since the looks began
+#define PUT_OFF_IN_VAIN 4u                     // in a row
 
 #define CALLER_WORDS 64u // of the caller's stack that are compared
 #define CALLER_SUMS 8u
@@ -58,10 +64,13 @@ uint64_t turn_answers;
 static uint64_t actions;
 static uint64_t looks;
 static bool ended;
-// The latest call of this turn that the library has answered itself: how far the program's time was
-// then, and the ring filled. 0: there is none.
+// The latest call of this turn that the library has answered itself, or put off: how far the
+// program's time was then, and the ring filled. 0: there is none.
 static uint64_t answered_lead_ps;
 static uint32_t answered_bytes;
+static uint32_t put_off; // number of times that the simulation was to catch up, and has not yet
+static uint32_t in_vain; // it caught up after the first of these, so many times in a row
+static uint32_t looking; // calls, since a handler of a signal may look, too
 OF_THREAD uint64_t looks_in_a_row;
 OF_THREAD uint64_t looks_begin_ps;
 OF_THREAD uint64_t shown_ps;     // by the latest look
@@ -119,6 +128,12 @@ static uint64_t thread_processor_ns(void)
 }
 
 bool turn_enter(const char *function)
+{
+    turn_settle();
+    return turn_enter_look(function);
+}
+
+bool turn_enter_look(const char *function)
 {
     if (!turn_on()) {
         return false;
@@ -209,6 +224,7 @@ static __attribute__((noinline)) void clear_below(void)
 
 static void exchange(program_call_t *call, int *descriptor)
 {
+    turn_settle();
     const int error = errno;
     turn_shared->call = *call;
     (void)program_bell_ring(&turn_shared->bells[PROGRAM_BELL_OF_SIMULATOR]);
@@ -424,6 +440,37 @@ static void yield(void)
     deliver();
 }
 
+// Lets the simulation catch up to where it was to do that last.
+static void catch_up_late(void)
+{
+    const uint64_t rest_ps = ahead_ps();
+    turn_shared->lead_ps = answered_lead_ps;
+    turn_shared->put_off = put_off - 1; // the last one is a call
+    put_off = 0;
+    yield();
+    turn_shared->lead_ps += rest_ps;
+}
+
+void turn_settle(void)
+{
+    blinds_open();
+    if (put_off != 0 && looking == 0) {
+        in_vain = put_off == 1 ? in_vain + 1 : 0;
+        catch_up_late();
+    }
+}
+
+// Returns true if the simulation can catch up later, since the program sees nothing but clocks.
+static bool can_wait(uint64_t waited_ps)
+{
+    const program_shared_t *shared = turn_shared;
+    return waited_ps >= PUT_OFF_FROM_PS && shared->lead_ps < waited_ps / PUT_OFF_PART &&
+           in_vain < PUT_OFF_IN_VAIN && shared->alone != 0 && shared->many == 0 &&
+           shared->watched == 0 && shared->posts_bytes == 0 && shared->sockets_written == 0 &&
+           shared->answered_count == 0 && shared->compute_permille == 0 &&
+           turn_now_ps() < shared->signal_ps && blinds_close();
+}
+
 uint32_t turn_wait_call(program_call_t *call)
 {
     call->op = PROGRAM_WAIT;
@@ -543,24 +590,19 @@ uint64_t turn_now_ps(void)
 static uint64_t show(void)
 {
     const uint64_t now_ps = turn_now_ps();
-    const uint64_t most_ps = now_ps + LOOKS_FREE * turn_shared->clock_ps;
     const uint64_t next_ps = shown_ps + turn_shared->clock_ps;
-    if (next_ps <= most_ps) {
+    if (next_ps <= now_ps + LOOKS_FREE * turn_shared->clock_ps) {
         shown_ps = next_ps < now_ps ? now_ps : next_ps;
     }
     return shown_ps;
 }
 
-uint64_t turn_look_ps(void)
+// Looks at a clock, and notes that the simulation is to catch up if it is.
+static uint64_t look(void)
 {
-    if (!turn_on() || busy != 0) {
-        return turn_now_ps();
-    }
-    if (turn_shared->post_ps == PROGRAM_NEVER && turn_shared->posts_bytes != 0) {
-        flush(turn_shared->posts_bytes != answered_bytes);
-    }
     looks++;
     if (looks_in_a_row++ == 0) {
+        in_vain = 0;
         looks_begin_ps = turn_now_ps();
     }
     if (looks_in_a_row <= LOOKS_FREE) {
@@ -579,10 +621,30 @@ uint64_t turn_look_ps(void)
     turn_shared->lead_ps += least_ps > turn_shared->clock_ps ? least_ps : turn_shared->clock_ps;
     if ((ahead_ps() >= turn_shared->ahead_ps && ahead_ps() >= enough_ps) ||
         turn_now_ps() >= turn_shared->signal_ps) {
-        yield();
+        answered_lead_ps = turn_shared->lead_ps;
+        put_off++;
+        if (!can_wait(waited_ps)) {
+            blinds_open();
+        }
     }
-    shown_ps = turn_now_ps();
-    return shown_ps;
+    return shown_ps = turn_now_ps();
+}
+
+uint64_t turn_look_ps(void)
+{
+    if (!turn_on() || busy != 0) {
+        return turn_now_ps();
+    }
+    if (turn_shared->post_ps == PROGRAM_NEVER && turn_shared->posts_bytes != 0) {
+        flush(turn_shared->posts_bytes != answered_bytes);
+    }
+    looking++;
+    const uint64_t seen_ps = look();
+    looking--;
+    if (put_off != 0 && !blinds_on) {
+        catch_up_late();
+    }
+    return seen_ps;
 }
 
 bool turn_busy(void)
@@ -682,8 +744,6 @@ void turn_idle_pause(turn_idle_t *idle)
     (void)wait_idle(timeout_ps == PROGRAM_NEVER && idle->pauses < PAUSES_MAX ? IDLE_LAST_PS
                                                                              : timeout_ps);
 }
-
-// -- the beginning
 
 // More descriptors than the usual 1024: the simulator's lie above them.
 static void allow_descriptors(void)

@@ -57,6 +57,13 @@ bool turn_is_mine(void);
 // program with one sentence if the thread may not call the simulator.
 bool turn_enter(const char *function);
 
+// Begins a call that only looks at a clock, which may leave the simulation behind
+// (programs/time/blinds.h).
+bool turn_enter_look(const char *function);
+
+// Lets the simulation catch up with such looks, as every other call does.
+void turn_settle(void);
+
 // Prints "rocesim: TEXT" on the standard error output.
 void turn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

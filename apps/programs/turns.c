@@ -92,10 +92,12 @@ static int set_timer(app__program_t *program, program_timer_t *wish)
     return 0;
 }
 
-// Returns when the next timer of a signal of the process is due.
+// Returns when the next timer of a signal of the process is due, or the kill of its program.
 static sim_time_t next_signal_ps(const app__program_t *program, const app__process_t *process)
 {
-    sim_time_t next_ps = PROGRAM_NEVER;
+    sim_time_t next_ps = sim_timer_armed(&program->kill_timer)
+                             ? sim_timer_time_ps(&program->node->sim, &program->kill_timer)
+                             : PROGRAM_NEVER;
     for (size_t i = 0; i < program->timer_count; i++) {
         const app__pr_timer_t *const timer = program->timers[i];
         if (timer->process == process && timer->signal > 0 && sim_timer_armed(&timer->timer)) {
@@ -145,6 +147,7 @@ static void answer(app__pr_thread_t *thread, int descriptor)
     shared->lead_ps = 0;
     shared->posts_bytes = 0;
     shared->alone = app__thread_is_alone(thread);
+    shared->watched = program->node->sim.watched;
     shared->at_descriptors = app__threads_at_descriptors(thread);
     shared->signals = 0;
     if (thread->process->signals != 0 && app__thread_takes_signals(thread)) {
@@ -455,7 +458,8 @@ static bool take_call(app__pr_thread_t *thread)
         thread->called = true; // a poll ends a step
         return false;
     }
-    program->calls += call->op != PROGRAM_FLUSH || call->flags == 0;
+    program->calls += shared->put_off + (call->op != PROGRAM_FLUSH || call->flags == 0);
+    shared->put_off = 0;
     thread->acted = thread->acted || shared->acted != 0 ||
                     (call->op != PROGRAM_WAIT && call->op != PROGRAM_POLL_CQ &&
                      call->op != PROGRAM_YIELD && call->op != PROGRAM_FLUSH);

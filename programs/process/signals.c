@@ -28,7 +28,8 @@ static __thread uint64_t deferred __attribute__((tls_model("initial-exec")));
 
 static bool is_own(int signal)
 {
-    return signal == SIGSEGV || signal == SIGILL || signal == SIGTRAP || signal == SIGNALS_SPIN;
+    return signal == SIGSEGV || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS ||
+           signal == SIGNALS_SPIN;
 }
 
 static bool is_signal(int signal)
@@ -43,6 +44,7 @@ static sigset_t without_own(const sigset_t *set)
     sigdelset(&allowed, SIGSEGV);
     sigdelset(&allowed, SIGILL);
     sigdelset(&allowed, SIGTRAP);
+    sigdelset(&allowed, SIGSYS);
     sigdelset(&allowed, SIGNALS_SPIN);
     return allowed;
 }

@@ -2,8 +2,8 @@
 // programs/process/signals.h - the program's handlers of signals, behind one of the library.
 //
 // Signals of the program's timers come when the simulator says so. A signal that comes while the
-// thread is in a call waits until the call has returned. SIGSEGV, SIGILL, SIGTRAP and the signal of
-// the search for loops belong to the library, which passes on what is not its own.
+// thread is in a call waits until the call has returned. SIGSEGV, SIGILL, SIGTRAP, SIGSYS and the
+// signal of the search for loops belong to the library, which passes on what is not its own.
 #ifndef PROGRAMS_PROCESS_SIGNALS_H
 #define PROGRAMS_PROCESS_SIGNALS_H
 

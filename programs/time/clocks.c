@@ -84,7 +84,7 @@ uint64_t clocks_to_ps(int kind, const struct timespec *time)
 PROGRAM_EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 {
     const int kind = clocks_kind(clock);
-    if (kind == CLOCKS_NONE || !turn_enter("clock_gettime")) {
+    if (kind == CLOCKS_NONE || !turn_enter_look("clock_gettime")) {
         return PROGRAM_NEXT(clock_gettime)(clock, time);
     }
     *time = clock_at(kind, turn_look_ps());
@@ -109,7 +109,7 @@ PROGRAM_EXPORT int timespec_get(struct timespec *time, int base)
 
 PROGRAM_EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone)
 {
-    if (!turn_enter("gettimeofday")) {
+    if (!turn_enter_look("gettimeofday")) {
         return PROGRAM_NEXT(gettimeofday)(time, zone);
     }
     const struct timespec now = clock_at(CLOCKS_UNIX, turn_look_ps());
@@ -122,7 +122,7 @@ PROGRAM_EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zo
 
 PROGRAM_EXPORT time_t time(time_t *result)
 {
-    if (!turn_enter("time")) {
+    if (!turn_enter_look("time")) {
         return PROGRAM_NEXT(time)(result);
     }
     const time_t now = clock_at(CLOCKS_UNIX, turn_look_ps()).tv_sec;
@@ -134,7 +134,7 @@ PROGRAM_EXPORT time_t time(time_t *result)
 
 PROGRAM_EXPORT clock_t clock(void)
 {
-    if (!turn_enter("clock")) {
+    if (!turn_enter_look("clock")) {
         return PROGRAM_NEXT(clock)();
     }
     return (clock_t)((turn_look_ps() - begin_ps) / (TURN_PS_PER_S / CLOCKS_PER_SEC));
@@ -142,7 +142,7 @@ PROGRAM_EXPORT clock_t clock(void)
 
 PROGRAM_EXPORT clock_t times(struct tms *result)
 {
-    if (!turn_enter("times")) {
+    if (!turn_enter_look("times")) {
         return PROGRAM_NEXT(times)(result);
     }
     const uint64_t now_ps = turn_look_ps();

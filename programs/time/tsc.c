@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "programs/process/signals.h"
+#include "programs/time/blinds.h"
 #include "programs/time/detour.h"
 #include "programs/time/rewrite.h"
 #include "programs/turn.h"
@@ -25,7 +26,7 @@ static volatile bool trapped; // the machine can trap the instructions
 
 uint64_t detour_read(void)
 {
-    (void)turn_enter("rdtsc");
+    (void)turn_enter_look("rdtsc");
     __extension__ typedef unsigned __int128 wide_t;
     return (uint64_t)((wide_t)turn_look_ps() * turn_shared->tsc_hz / TURN_PS_PER_S);
 }
@@ -60,11 +61,11 @@ static void execute(ucontext_t *context, unsigned length)
     registers[REG_RIP] += length;
 }
 
-// A general protection fault has no address and no code of a page.
+// A general protection fault has no address and no code of a page. Other faults may be of blinds.
 static bool on_segv(siginfo_t *info, ucontext_t *context)
 {
     if (info->si_code != SI_KERNEL) {
-        return false;
+        return blinds_touched((uintptr_t)info->si_addr);
     }
     const unsigned length = length_at(code_of(context));
     if (length == 0) {
@@ -117,6 +118,7 @@ void tsc_begin(void)
 {
     signals_own(SIGSEGV, on_segv);
     signals_own(SIGILL, on_ill);
+    blinds_begin();
     detour_begin();
     const char *way = getenv("ROCESIM_PROGRAM_TSC"); // for tests
     if ((way == NULL || strcmp(way, "rewrite") != 0) &&

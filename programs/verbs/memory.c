@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "programs/time/blinds.h"
 #include "programs/trace.h"
 #include "programs/verbs/objects.h"
 #include "programs/verbs/pages.h"
@@ -57,6 +58,9 @@ static struct ibv_mr *register_memory(struct ibv_pd *pd, void *address, size_t l
                           .handle = call.handle,
                           .lkey = call.memory.lkey,
                           .rkey = call.memory.rkey};
+    if ((access & IBV_ACCESS_LOCAL_WRITE) != 0) {
+        blinds_add(mr->handle, (uintptr_t)address, length);
+    }
     TRACE("ibv_reg_mr(pd %u, %p, %zu bytes, access 0x%x) = lkey 0x%x, rkey 0x%x", pd->handle,
           address, length, access, mr->lkey, mr->rkey);
     return mr;
@@ -116,6 +120,7 @@ PROGRAM_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
             return error;
         }
     }
+    blinds_remove(mr->handle);
     TRACE("ibv_dereg_mr(lkey 0x%x) = 0", mr->lkey);
     free(mr);
     return 0;

@@ -13,7 +13,8 @@ set -eu
 . tests/script.sh
 
 [ -e "$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1" ] &&
-    ${CC:-cc} -O2 -I. tests/programs/foreseen.c -o "$work/foreseen" -libverbs 2>/dev/null || {
+    ${CC:-cc} -O2 -I. tests/programs/foreseen.c -o "$work/foreseen" -libverbs 2>/dev/null &&
+    ${CC:-cc} -O2 -I. tests/programs/clocks_only.c -o "$work/clocks_only" -libverbs 2>/dev/null || {
     echo "skipped: libibverbs-dev, a compiler or the library of programs is not there"
     exit 77
 }
@@ -50,6 +51,8 @@ digest_of() {
 }
 
 both foreseen "$work/foreseen" "$work/foreseen host0"
+both clocks_only "$work/clocks_only" "$work/clocks_only host0"
+[ "$waits" -lt 75 ] || fail "looks at a clock wait as often as in the shell: $waits %"
 if command -v ib_send_bw >/dev/null; then
     both send_bw "ib_send_bw -F -n 5000 -s 64" "ib_send_bw -F -n 5000 -s 64 host0"
     [ "$waits" -lt 75 ] || fail "the programs wait as often as in the shell: $waits %"
