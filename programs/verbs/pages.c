@@ -40,6 +40,7 @@ typedef struct mapping {
     uint32_t segment;      // its number plus 1; 0: none
     bool huge;
     bool stack;
+    bool heap; // of the C library, which grows in small steps
 } mapping_t;
 
 // Pages that were moved: [begin, end) lies, or lay, at `offset`.
@@ -61,36 +62,36 @@ static size_t mapping_capacity;
 
 // -- /proc/self/maps
 
-// Returns the whole file, or NULL.
-static char *read_maps(void)
+// Returns the whole file, or NULL. Memory that is allocated between two reads may change a line that
+// was read, and the file would have it twice: so a larger buffer is filled from the beginning.
+static const char *read_maps(void)
 {
-    size_t capacity = 1u << 16;
-    size_t length = 0;
-    char *text = malloc(capacity);
-    const int maps =
-        (int)system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    while (text != NULL && maps >= 0) {
-        if (capacity - length < 4096) {
-            capacity *= 2;
-            char *larger = realloc(text, capacity);
-            if (larger == NULL) {
-                break;
-            }
-            text = larger;
+    static char *text;
+    static size_t capacity;
+    for (;;) {
+        const int maps =
+            (int)system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+        if (maps < 0) {
+            return NULL;
         }
-        const long got = system_call(SYS_read, maps, text + length, capacity - length - 1);
-        if (got <= 0) {
-            break;
+        size_t length = 0;
+        long got = 1;
+        while (length < capacity && got > 0) {
+            got = system_call(SYS_read, maps, text + length, capacity - length);
+            length += got > 0 ? (size_t)got : 0;
         }
-        length += (size_t)got;
-    }
-    if (maps >= 0) {
         system_call(SYS_close, maps);
+        if (length < capacity) {
+            text[length] = '\0';
+            return text;
+        }
+        char *larger = realloc(text, capacity == 0 ? 1u << 16 : capacity * 2);
+        if (larger == NULL) {
+            return NULL;
+        }
+        text = larger;
+        capacity = capacity == 0 ? 1u << 16 : capacity * 2;
     }
-    if (text != NULL) {
-        text[length] = '\0';
-    }
-    return text;
 }
 
 static bool parse_mapping(const char *line, mapping_t *mapping)
@@ -118,7 +119,8 @@ static bool parse_mapping(const char *line, mapping_t *mapping)
                            .anonymous_shared = strncmp(name, "/dev/zero", 9) == 0,
                            .segment = flags[3] == 's' ? segments_of_inode(inode) : 0,
                            .huge = strncmp(name, "/anon_hugepage", 14) == 0,
-                           .stack = strncmp(name, "[stack", 6) == 0};
+                           .stack = strncmp(name, "[stack", 6) == 0,
+                           .heap = strncmp(name, "[heap]", 6) == 0};
     mapping->protection = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
                           (flags[2] == 'x' ? PROT_EXEC : 0);
     return true;
@@ -127,13 +129,13 @@ static bool parse_mapping(const char *line, mapping_t *mapping)
 // Reads all mappings of the process, in the order of their addresses.
 static int list_mappings(void)
 {
-    char *text = read_maps();
+    const char *text = read_maps();
     if (text == NULL) {
         return ENOMEM;
     }
     mapping_count = 0;
-    for (char *line = text; line != NULL && *line != '\0';) {
-        char *next = strchr(line, '\n');
+    for (const char *line = text; line != NULL && *line != '\0';) {
+        const char *next = strchr(line, '\n');
         if (mapping_count == mapping_capacity) {
             const size_t capacity = mapping_capacity == 0 ? 256 : mapping_capacity * 2;
             mapping_t *larger = realloc(mappings, capacity * sizeof *larger);
@@ -146,7 +148,6 @@ static int list_mappings(void)
         mapping_count += parse_mapping(line, &mappings[mapping_count]);
         line = next == NULL ? NULL : next + 1;
     }
-    free(text);
     return mapping_count == 0 ? ENOMEM : 0;
 }
 
@@ -283,13 +284,16 @@ static __attribute__((noinline)) void touch_stack(void)
     }
 }
 
-static int move_range(uint64_t begin, uint64_t end, const mapping_t *of, const struct stat *file)
+// Moves [begin, end). Its place has room until `room_end` for what is moved later.
+static int move_range(uint64_t begin, uint64_t end, uint64_t room_end, const mapping_t *of,
+                      const struct stat *file)
 {
     static char stack[STACK_ROOM_BYTES] __attribute__((aligned(4096)));
     static move_t move;
     while (begin < end) {
-        uint64_t bytes = 0;
-        const uint64_t offset = find_place(begin, end, file, &bytes);
+        uint64_t room = 0;
+        const uint64_t offset = find_place(begin, room_end, file, &room);
+        const uint64_t bytes = room < end - begin ? room : end - begin;
         if (offset + bytes > file_bytes) {
             const uint64_t wanted = (offset + bytes) * 2;
             if (system_call(SYS_ftruncate, PROGRAM_MEMORY_FD, wanted) != 0 &&
@@ -300,7 +304,7 @@ static int move_range(uint64_t begin, uint64_t end, const mapping_t *of, const s
         }
         system_call(SYS_fallocate, PROGRAM_MEMORY_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                     offset, bytes);
-        if (note_extent(begin, begin + bytes, offset, of->shared) != 0) {
+        if (note_extent(begin, begin + room, offset, of->shared) != 0) {
             return ENOMEM;
         }
         move = (move_t){.begin = begin,
@@ -364,8 +368,10 @@ static int announce(uint64_t begin, uint64_t end, const struct stat *file)
     return 0;
 }
 
-// Moves the private mappings of [begin, end). Their list is that of before.
-static int move_mappings(uint64_t begin, uint64_t end, bool write, const struct stat *file)
+// Moves the private mappings of [begin, end), and sets `moved` if there are any. Their list is that
+// of before.
+static int move_mappings(uint64_t begin, uint64_t end, bool write, const struct stat *file,
+                         bool *moved)
 {
     uint64_t covered = begin;
     for (size_t i = 0; i < mapping_count && covered < end; i++) {
@@ -384,19 +390,23 @@ static int move_mappings(uint64_t begin, uint64_t end, bool write, const struct 
     }
     for (size_t i = 0; i < mapping_count; i++) {
         const mapping_t *mapping = &mappings[i];
-        const uint64_t unit = mapping->huge ? HUGE_BYTES : PAGE_BYTES;
+        // Small pieces of a heap would make a mapping each, so their neighbours go with them.
+        const uint64_t unit = mapping->huge || mapping->heap ? HUGE_BYTES : PAGE_BYTES;
         if (mapping->end <= begin || mapping->begin >= end || is_reached(mapping, file)) {
             continue;
         }
-        const uint64_t from = mapping->begin > begin ? mapping->begin : begin & ~(unit - 1);
-        const uint64_t to = mapping->end < end ? mapping->end : (end + unit - 1) & ~(unit - 1);
+        const uint64_t first = begin & ~(unit - 1);
+        const uint64_t last = (end + unit - 1) & ~(unit - 1);
+        const uint64_t from = mapping->begin > first ? mapping->begin : first;
+        const uint64_t to = mapping->end < last ? mapping->end : last;
         if (mapping->stack) {
             touch_stack();
         }
-        const int error = move_range(from, to, mapping, file);
+        const int error = move_range(from, to, mapping->heap ? last : to, mapping, file);
         if (error != 0) {
             return error;
         }
+        *moved = true;
     }
     return 0;
 }
@@ -416,11 +426,12 @@ int pages_share(uintptr_t address, size_t length, bool write)
         // After exec the file has pages of the program of before. They are given up.
         file_bytes = (uint64_t)file.st_size;
     }
+    bool moved = false;
     int error = list_mappings();
     if (error == 0) {
-        error = move_mappings(begin, end, write, &file);
+        error = move_mappings(begin, end, write, &file, &moved);
     }
-    if (error == 0) {
+    if (error == 0 && moved) {
         error = list_mappings();
     }
     return error == 0 ? announce(begin, end, &file) : error;

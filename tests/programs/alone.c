@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/programs/alone.c - a program that test_small_programs.sh starts on one simulated host.
 //
-// Goal: queue pairs of a NIC that are connected to each other, events of connections, and children
-// that are forked while memory of the heap is registered. Method: both ends of each queue pair are
+// Goal: queue pairs of a NIC that are connected to each other, events of connections, children that
+// are forked while memory of the heap is registered, and a thousand small pieces of it. Method: both ends of each queue pair are
 // in this process; parent and child work on their heaps at once. Prints "ok" at the end.
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -223,6 +223,35 @@ static void fork_with_registered_heap(void)
     free(block);
 }
 
+// Registers many pieces of the heap, with others between them, whose bytes all stay.
+static void register_small_pieces(void)
+{
+    enum { PIECES = 1000, PIECE_BYTES = 16288, OTHER_BYTES = 8192 };
+    char *pieces[PIECES];
+    char *others[PIECES];
+    struct ibv_mr *regions[PIECES];
+    for (int i = 0; i < PIECES; i++) {
+        pieces[i] = malloc(PIECE_BYTES);
+        others[i] = malloc(OTHER_BYTES);
+        EXPECT(pieces[i] != NULL && others[i] != NULL);
+        memset(pieces[i], i, PIECE_BYTES);
+        memset(others[i], i + 1, OTHER_BYTES);
+        regions[i] = ibv_reg_mr(pd, pieces[i], PIECE_BYTES, IBV_ACCESS_LOCAL_WRITE);
+        EXPECT(regions[i] != NULL);
+    }
+    for (int i = 0; i < PIECES; i++) {
+        for (int at = 0; at < PIECE_BYTES; at++) {
+            EXPECT(pieces[i][at] == (char)i);
+        }
+        for (int at = 0; at < OTHER_BYTES; at++) {
+            EXPECT(others[i][at] == (char)(i + 1));
+        }
+        EXPECT(ibv_dereg_mr(regions[i]) == 0);
+        free(pieces[i]);
+        free(others[i]);
+    }
+}
+
 int main(void)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
@@ -239,6 +268,7 @@ int main(void)
     connect_to_itself();
     send_datagram_to_itself();
     fork_with_registered_heap();
+    register_small_pieces();
     EXPECT(ibv_dereg_mr(mr) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dealloc_pd(pd) == 0 &&
            ibv_close_device(context) == 0);
     printf("ok\n");
