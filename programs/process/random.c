@@ -3,6 +3,7 @@
 
 #include "programs/process/random.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,4 +79,18 @@ uint32_t arc4random_uniform(uint32_t limit);
 PROGRAM_EXPORT uint32_t arc4random_uniform(uint32_t limit)
 {
     return limit < 2 ? 0 : (uint32_t)((uint64_t)arc4random() * limit >> 32);
+}
+
+// std::random_device::_M_getval(), which asks the processor.
+#define DEVICE "_ZNSt13random_device9_M_getvalEv"
+uint32_t draw_from_device(void *device) __asm__(DEVICE);
+PROGRAM_EXPORT uint32_t draw_from_device(void *device)
+{
+    uint32_t (*next)(void *) = NULL;
+    if (turn_on()) {
+        return arc4random();
+    }
+    void *found = dlsym(RTLD_NEXT, DEVICE);
+    memcpy(&next, &found, sizeof next);
+    return next(device);
 }

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <threads.h>
 
+#include "programs/process/code.h"
 #include "programs/threads/shared.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
@@ -230,9 +231,9 @@ static bool runs_elsewhere(pthread_once_t *once)
     return (*(volatile pthread_once_t *)once & (ONCE_RUNS | ONCE_DONE)) == ONCE_RUNS;
 }
 
-PROGRAM_EXPORT int pthread_once(pthread_once_t *once, void (*function)(void))
+static __attribute__((noinline)) int run_once(pthread_once_t *once, void (*function)(void))
 {
-    if (!simulated(once) || (*once & ONCE_DONE) != 0) {
+    if (!simulated(once)) {
         return PROGRAM_NEXT(pthread_once)(once, function);
     }
     threads_meet_in_memory();
@@ -242,6 +243,12 @@ PROGRAM_EXPORT int pthread_once(pthread_once_t *once, void (*function)(void))
     const int error = PROGRAM_NEXT(pthread_once)(once, function);
     (void)threads_wake(once, UINT32_MAX);
     return error;
+}
+
+// Loops that wait for memory may ask again and again whether something was done once.
+PROGRAM_EXPORT CODE_OF_PROGRAM int pthread_once(pthread_once_t *once, void (*function)(void))
+{
+    return (*(volatile pthread_once_t *)once & ONCE_DONE) != 0 ? 0 : run_once(once, function);
 }
 
 PROGRAM_EXPORT void call_once(once_flag *flag, void (*function)(void))

@@ -3,8 +3,9 @@
 # labels: plain
 # tests/programs/test_calls.sh - calls of programs that perftest and the pingpongs do not make.
 #
-# Goal: calls.c ends well on two simulated hosts, twice with equal output. The second way of simulating rdtsc,
-# for machines that cannot trap it, shows the same times. Method: the compiler builds calls.c as a user would.
+# Goal: calls.c ends well on two simulated hosts, twice with equal output, and so does a program of C++ that draws
+# random numbers. The second way of simulating rdtsc, for machines that cannot trap it, shows the same times.
+# Method: the compiler builds calls.c as a user would.
 set -eu
 . tests/script.sh
 
@@ -33,6 +34,26 @@ for run in first second; do
 done
 cmp "$work/first/programs/host1-0.out" "$work/second/programs/host1-0.out" ||
     fail "two equal runs differ in what a program prints"
+
+cat >"$work/device.cc" <<END
+#include <cstdio>
+#include <random>
+int main()
+{
+    std::random_device device;
+    const unsigned first = device();
+    return std::printf("%u %u\\n", first, device()) > 0 && first != device() ? 0 : 1;
+}
+END
+if c++ -O1 "$work/device.cc" -o "$work/device" 2>/dev/null; then
+    printf 'topology:\n  star: {hosts: 2}\ntraffic:\n  - programs:\n      - {host: host0, command: "%s"}\n' \
+        "$work/device" >"$work/device.yaml"
+    for run in first second; do
+        within 60 "$ROCESIM" run "$work/device.yaml" --programs -o "$work/device-$run" >"$work/log" 2>&1 ||
+            fail "std::random_device: $(cat "$work/log")"
+    done
+    cmp "$work"/device-{first,second}/programs/host0-0.out || fail "std::random_device differs in equal runs"
+fi
 
 printf 'topology:\n  star: {hosts: 2}\ntraffic:\n  - programs:\n' >"$work/clock.yaml"
 for host in 0 1; do

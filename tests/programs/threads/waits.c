@@ -200,8 +200,34 @@ static void *look_locked(void *argument)
     return NULL;
 }
 
+static atomic_int once_seen;
+
+static void do_nothing(void)
+{
+}
+
+static void *see_after_1_ms(void *argument)
+{
+    usleep(1000);
+    atomic_store(&once_seen, 1);
+    return argument;
+}
+
+// Waits for memory in a loop that asks each time whether something was done once.
+static void look_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_t setter;
+    pthread_create(&setter, NULL, see_after_1_ms, NULL);
+    do {
+        pthread_once(&once, do_nothing);
+    } while (atomic_load(&once_seen) == 0);
+    pthread_join(setter, NULL);
+}
+
 static int spins(void)
 {
+    look_once();
     pthread_t setter;
     pthread_create(&setter, NULL, look_locked, &shared);
     look_locked(NULL);
