@@ -62,8 +62,8 @@ static size_t mapping_capacity;
 
 // -- /proc/self/maps
 
-// Returns the whole file, or NULL. Memory that is allocated between two reads may change a line that
-// was read, and the file would have it twice: so a larger buffer is filled from the beginning.
+// Returns the whole file, or NULL. Memory that is allocated between two reads may change a line
+// that was read, and the file would have it twice: so a larger buffer is filled from the beginning.
 static const char *read_maps(void)
 {
     static char *text;
