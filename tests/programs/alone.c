@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/programs/alone.c - a program that test_small_programs.sh starts on one simulated host.
 //
-// Goal: queue pairs of a NIC that are connected to each other, events of connections, children that
-// are forked while memory of the heap is registered, and a thousand small pieces of it. Method: both
-// ends of each queue pair are in this process; parent and child work on their heaps at once. Prints
-// "ok" at the end.
+// Goal: queue pairs of a NIC that are connected to each other, events of connections, children
+// that are forked while memory of the heap is registered, and a thousand small pieces of it.
+// Method: both ends of each queue pair are in this process; parent and child work on their heaps at
+// once. Prints "ok" at the end.
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
 # tests/programs/test_calls.sh - calls of programs that perftest and the pingpongs do not make.
 #
 # Goal: calls.c ends well on two simulated hosts, twice with equal output, and so does a program of C++ that
-# draws random numbers. The second way of simulating rdtsc, for machines that cannot trap it, shows the same times.
-# Method: the compiler builds calls.c as a user would.
+# draws random numbers. The second way of simulating rdtsc, for machines that cannot trap it, shows the same
+# times. Method: the compiler builds calls.c as a user would.
 set -eu
 . tests/script.sh
 
