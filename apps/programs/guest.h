@@ -122,6 +122,7 @@ struct app__program {
     uint32_t posts_done_bytes;        // of the ring of posts, since the process got an answer
     struct app__foresight *foresight; // verbs/foresight.c; NULL: nothing was foreseen yet
     bool mistaken;                    // an answer was not the one that was foreseen
+    uint32_t vain;                    // answers in a row without news
 
     // results
     uint64_t calls;

@@ -430,7 +430,7 @@ static void program_destroy(app_t *app)
     app__foresight_destroy(program);
     sim_map_fini(&program->mr_of_key);
     sim_map_fini(&program->qp_of_number);
-    app__socket_list_fini(&program->own_sockets);
+    sim_free((void *)program->own_sockets.sockets);
     free_words(program->words);
     SIM_FREE_ALL(program->host_name, program->command, program);
 }

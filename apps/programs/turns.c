@@ -19,6 +19,9 @@
 
 #define PATIENCE_PS_PER_MS (SIM_PS_PER_S / 1000)
 #define NO_DESCRIPTOR (-1)
+// Answers in a row without news, after which more of them are no progress of the run: a program
+// that waits in vain, and has a timer, would let it go on for ever.
+#define VAIN_MAX 500000u
 #define DESTROY_PS (10 * SIM_PS_PER_US) // of a queue pair with unfinished sends
 
 // -- what happens while a process waits
@@ -127,6 +130,33 @@ static void give_events(const app__pr_thread_t *thread)
     program->event_count = kept;
 }
 
+// Returns true if the answer tells the program more than that a time is over, or that there is no
+// connection yet.
+static bool is_news(const program_call_t *call)
+{
+    const uint32_t news =
+        PROGRAM_ON_POLL | PROGRAM_ON_EVENT | PROGRAM_ON_SOCKET | PROGRAM_ON_MEMORY | PROGRAM_ON_KEY;
+    switch (call->op) {
+    case PROGRAM_WAIT:
+        return (call->wait.reasons & news) != 0;
+    case PROGRAM_POLL_CQ:
+        return (call->wait.reasons & news) != 0 || call->count != 0;
+    case PROGRAM_YIELD:
+    case PROGRAM_FLUSH:
+    case PROGRAM_TIMER:
+    case PROGRAM_TOUCH:
+    case PROGRAM_SOCKET:
+        return false;
+    case PROGRAM_WAKE:
+        return call->count != 0;
+    case PROGRAM_ACCEPT:
+    case PROGRAM_CONNECT:
+        return call->error == 0;
+    default:
+        return true;
+    }
+}
+
 static void answer(app__pr_thread_t *thread, int descriptor)
 {
     app__program_t *const program = thread->program;
@@ -159,7 +189,10 @@ static void answer(app__pr_thread_t *thread, int descriptor)
     app__foresight_tell(thread);
     thread->parked = false;
     sim_timer_cancel(&program->node->sim, &thread->wait_timer);
-    sim_progress(&program->node->sim);
+    program->vain = is_news(&shared->call) ? 0 : SIM_MIN(program->vain + 1, VAIN_MAX);
+    if (program->vain < VAIN_MAX) {
+        sim_progress(&program->node->sim);
+    }
     app__process_answer(thread->process, thread->bell, thread->control, descriptor);
 }
 

@@ -86,6 +86,14 @@ patience=20s two "$program fork-late" "$program fork-lost" >"$work/begin.yaml"
 within 30 "$ROCESIM" run "$work/begin.yaml" --programs >"$work/begin.log" 2>&1 ||
     fail "begin: $(cat "$work/begin.log")"
 gone begin
+# Programs that wait in vain stall the run, also if timers go on or they try again and again.
+${CC:-cc} -O1 -w tests/programs/vain.c -o "$work/vain"
+two "$work/vain timer" "$work/vain connect host0" >"$work/vain.yaml"
+status=0
+within 60 "$ROCESIM" run "$work/vain.yaml" --programs >"$work/vain.log" 2>&1 || status=$?
+[ "$status" = 1 ] && grep -q '^stalled: 2 pieces of work' "$work/vain.log" &&
+    grep -q 'traffic\[0\].* waiting for bytes or a connection of a socket' "$work/vain.log" ||
+    fail "vain: status $status, $(tail -n 4 "$work/vain.log")"
 # The library's descriptors cannot be closed by close(); signals that are ignored do not help.
 two "$program close" "$program ignore-signals" >"$work/ignore.yaml"
 status=0

@@ -37,10 +37,11 @@ struct app__socket {
     host_t *host;
     app__program_t *program;
     state_t state;
-    uint32_t id;    // on its host
-    int end;        // the simulator's; -1: closed
-    int other;      // the process's, until it is handed over; -1: it was
-    bool datagrams; // UDP; else TCP
+    uint32_t id;     // on its host
+    uint32_t handle; // of its program; 0: it has none yet
+    int end;         // the simulator's; -1: closed
+    int other;       // the process's, until it is handed over; -1: it was
+    bool datagrams;  // UDP; else TCP
     bool bound;
     bool ended; // the process writes no more
     bool peer_ended;
@@ -70,6 +71,9 @@ struct host {
     size_t count;
     size_t capacity;
     uint32_t next_port;
+    app__socket_t **bound; // those that have a port and are not closed
+    size_t bound_count;
+    size_t bound_capacity;
     app__program_t *server; // of ssh; NULL: none
     app__message_t **held;  // requests for connections that wait until the server listens
     size_t held_count;
@@ -115,7 +119,7 @@ void app__sockets_destroy(app__sockets_t *sockets)
         sim_free_each(sockets->hosts[h]->held, sockets->hosts[h]->held_count);
         sim_free((void *)sockets->hosts[h]->held);
         app__groups_fini(&sockets->hosts[h]->groups);
-        sim_free(sockets->hosts[h]->all);
+        SIM_FREE_ALL(sockets->hosts[h]->all, sockets->hosts[h]->bound);
         sim_free(sockets->hosts[h]);
     }
     sim_free(sockets->hosts);
@@ -194,10 +198,9 @@ bool app__is_loopback(const uint8_t address[16])
 // Returns the bound socket of the host that has the port; NULL: there is none.
 static app__socket_t *find_port(const host_t *host, uint16_t port, bool datagrams, bool listens)
 {
-    for (size_t i = 0; i < host->count; i++) {
-        app__socket_t *const socket = host->all[i];
+    for (size_t i = 0; i < host->bound_count; i++) {
+        app__socket_t *const socket = host->bound[i];
         if (socket->name.port == port && socket->datagrams == datagrams &&
-            socket->state != STATE_CLOSED && socket->bound &&
             (!listens || socket->state == STATE_LISTENS)) {
             return socket;
         }
@@ -479,6 +482,8 @@ static int bind_socket(app__program_t *program, app__socket_t *socket, program_n
     }
     socket->name = *name;
     socket->bound = true;
+    host_t *const host = socket->host;
+    SIM_APPEND(host->bound, host->bound_count, host->bound_capacity, socket);
     return 0;
 }
 
@@ -555,6 +560,12 @@ const app__member_t *app__sockets_group(const app__program_t *program, const uin
 
 static void close_socket(app__socket_t *socket)
 {
+    host_t *const host = socket->host;
+    for (size_t i = 0; i < host->bound_count; i++) {
+        if (host->bound[i] == socket) {
+            host->bound[i] = host->bound[--host->bound_count];
+        }
+    }
     for (size_t i = 0; i < socket->pending_count; i++) {
         app__socket_t *const pending = socket->pending[i];
         send_message(pending->host, APP__MESSAGE_RESET, pending, NULL, 0); // the peer is connected
@@ -625,8 +636,10 @@ static void drain_end(app__socket_t *socket, bool all)
 // Sends what the process has written to its sockets: all of it, or as far as windows are open.
 static void look(app__program_t *program, bool all)
 {
-    for (size_t i = 0; i < program->own_sockets.count; i++) {
-        app__socket_t *const socket = program->own_sockets.sockets[i];
+    app__socket_list_t *const own = &program->own_sockets;
+    size_t kept = 0;
+    for (size_t i = 0; i < own->count; i++) {
+        app__socket_t *const socket = own->sockets[i];
         drain_end(socket, all);
         if (fill_end(socket)) { // the process has read, and may wait for more now
             app__program_notice(program, PROGRAM_ON_SOCKET);
@@ -634,7 +647,11 @@ static void look(app__program_t *program, bool all)
         if (socket->ended && socket->peer_ended && socket->state == STATE_OPEN) {
             close_socket(socket);
         }
+        if (socket->state != STATE_CLOSED) {
+            own->sockets[kept++] = socket;
+        }
     }
+    own->count = kept;
 }
 
 void app__sockets_look(app__program_t *program)
@@ -654,18 +671,16 @@ void app__sockets_close_all(app__program_t *program)
     }
 }
 
-void app__socket_list_fini(app__socket_list_t *list)
-{
-    sim_free(list->sockets); // the sockets themselves belong to their hosts
-}
-
 // -- calls
 
 static app__socket_t *find_socket(const app__program_t *program, uint32_t handle)
 {
-    app__socket_t *const socket =
-        handle - 1 < program->own_sockets.count ? program->own_sockets.sockets[handle - 1] : NULL;
-    return socket == NULL || socket->state == STATE_CLOSED ? NULL : socket;
+    const app__socket_list_t *const own = &program->own_sockets;
+    size_t i = 0;
+    while (i < own->count && own->sockets[i]->handle != handle) {
+        i++;
+    }
+    return i == own->count || own->sockets[i]->state == STATE_CLOSED ? NULL : own->sockets[i];
 }
 
 static uint32_t hand_over(app__program_t *program, app__socket_t *socket, int *descriptor)
@@ -674,7 +689,8 @@ static uint32_t hand_over(app__program_t *program, app__socket_t *socket, int *d
     socket->other = -1;
     SIM_APPEND(program->own_sockets.sockets, program->own_sockets.count,
                program->own_sockets.capacity, socket);
-    return (uint32_t)program->own_sockets.count;
+    socket->handle = ++program->own_sockets.handles;
+    return socket->handle;
 }
 
 static int connect_socket(app__program_t *program, app__socket_t *socket,

@@ -19,11 +19,13 @@ typedef struct app__program app__program_t;
 typedef struct app__socket app__socket_t;
 typedef struct app__sockets app__sockets_t; // of a network
 
-// The sockets of a program, by handle - 1.
+// The sockets of a program that are not closed, in the order of their handles. They belong to their
+// hosts.
 typedef struct app__socket_list {
     app__socket_t **sockets;
     size_t count;
     size_t capacity;
+    uint32_t handles; // so far
 } app__socket_list_t;
 
 // Makes the hub of a network.
@@ -56,6 +58,5 @@ void app__sockets_leave_groups(app__program_t *program, uint32_t interface, uint
 // Returns the members of a group that the program's host knows, and their number.
 const app__member_t *app__sockets_group(const app__program_t *program, const uint8_t group[16],
                                         size_t *count);
-void app__socket_list_fini(app__socket_list_t *list);
 
 #endif // APPS_PROGRAMS_MANAGEMENT_SOCKETS_H
