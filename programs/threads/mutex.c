@@ -13,6 +13,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "programs/threads/holders.h"
 #include "programs/threads/shared.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
@@ -151,8 +152,9 @@ PROGRAM_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
     }
     threads_meet_at_lock();
     while (PROGRAM_NEXT(pthread_spin_trylock)(lock) != 0) {
-        (void)threads_wait(lock, PROGRAM_AT_SPIN_LOCK, PROGRAM_NO_THREAD, PROGRAM_NEVER);
+        (void)threads_wait(lock, PROGRAM_AT_SPIN_LOCK, holders_of(lock), PROGRAM_NEVER);
     }
+    holders_add(lock);
     return 0;
 }
 
@@ -167,6 +169,9 @@ PROGRAM_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
     if (error == EBUSY && turn_idle_wait(&idle)) {
         error = PROGRAM_NEXT(pthread_spin_trylock)(lock);
     }
+    if (error == 0) {
+        holders_add(lock);
+    }
     return error;
 }
 
@@ -176,6 +181,7 @@ PROGRAM_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
         return PROGRAM_NEXT(pthread_spin_unlock)(lock);
     }
     threads_meet_in_memory();
+    holders_remove(lock);
     (void)PROGRAM_NEXT(pthread_spin_unlock)(lock);
     threads_unlock(lock);
     return 0;

@@ -7,6 +7,7 @@
 #include <threads.h>
 
 #include "programs/process/code.h"
+#include "programs/threads/holders.h"
 #include "programs/threads/shared.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
@@ -31,7 +32,7 @@ static int attempt_until(attempt_fn attempt, void *object, uint32_t kind, uint64
         if (left_ps == 0) {
             return ETIMEDOUT;
         }
-        (void)threads_wait(object, kind, PROGRAM_NO_THREAD, left_ps);
+        (void)threads_wait(object, kind, holders_of(object), left_ps);
     }
 }
 
@@ -165,8 +166,12 @@ static int lock(pthread_rwlock_t *object, attempt_fn attempt, clockid_t clock,
         return EINVAL;
     }
     threads_meet_at_lock();
-    return attempt_until(attempt, object, PROGRAM_AT_RWLOCK,
-                         threads_end_ps(clocks_kind(clock), time));
+    const int error =
+        attempt_until(attempt, object, PROGRAM_AT_RWLOCK, threads_end_ps(clocks_kind(clock), time));
+    if (error == 0) {
+        holders_add(object);
+    }
+    return error;
 }
 
 PROGRAM_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *object)
@@ -214,6 +219,7 @@ PROGRAM_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *object)
     if (simulated(object)) {
         threads_meet_in_memory();
     }
+    holders_remove(object);
     const int error = PROGRAM_NEXT(pthread_rwlock_unlock)(object);
     if (error == 0 && simulated(object)) {
         (void)threads_wake(object, UINT32_MAX);

@@ -74,12 +74,14 @@ refused() {
 }
 refused 'thread 0 for a mutex that thread 1 holds, thread 1 for a mutex that thread 0 holds' deadlock \
     "$work/waits deadlock"
-refused 'mutexes for 60 s of simulated time: thread 0 for a mutex that thread 2 holds, .*thread 2 for' \
+refused 'locks for 60 s of simulated time: thread 0 for a mutex that thread 2 holds, .*thread 2 for' \
     deadlock_beside "$work/waits deadlock_beside"
+refused 'thread 0 for a spin lock that thread 2 holds, .*thread 2 for a read-write lock that thread 0 holds' \
+    deadlock_locks "$work/waits deadlock_locks"
 refused 'the system call flock()' lock_file "$work/waits lock_file"
 scenario "$work/waits deadlock" "sleep 100" >"$work/beside.yaml"
 run beside beside || true
-grep -q 'mutexes for 60 s of simulated time: thread 0 for a mutex that thread 1 holds' "$work/beside.log" ||
+grep -q 'locks for 60 s of simulated time: thread 0 for a mutex that thread 1 holds' "$work/beside.log" ||
     fail "a deadlock beside another program is not named"
 scenario "$work/waits too_many" >"$work/too_many.yaml"
 run too_many too_many --set programs.cores=8 || fail "1023 threads are not started, or one more is"

@@ -322,16 +322,17 @@ void app__threads_look(app__pr_thread_t *thread)
 
 // -- threads that wait for each other for ever
 
-// Returns true if the thread waits for a mutex whose owner waits for one, and so on, up to it.
+// Returns true if the thread waits for a lock whose holder waits for one, and so on, up to it.
 static bool is_stuck(const app__pr_thread_t *thread)
 {
     const app__program_t *const program = thread->program;
     const app__pr_thread_t *at = thread;
     for (size_t i = 0; i < program->thread_count; i++) {
         const program_wait_t *const wait = &at->call.wait;
+        const bool lock = wait->object == PROGRAM_AT_MUTEX || wait->object == PROGRAM_AT_RWLOCK ||
+                          wait->object == PROGRAM_AT_SPIN_LOCK;
         if (!at->parked || at->wait_over || (wait->mask & PROGRAM_ON_KEY) == 0 || wait->key == 0 ||
-            wait->object != PROGRAM_AT_MUTEX || wait->timeout_ps != PROGRAM_NEVER ||
-            wait->other >= program->thread_count) {
+            !lock || wait->timeout_ps != PROGRAM_NEVER || wait->other >= program->thread_count) {
             return false;
         }
         at = program->threads[wait->other];
@@ -352,7 +353,7 @@ static void stuck_is_due(sim_node_t *node, sim_timer_t *timer)
         return;
     }
     char *const text = sim_format("the program was ended, since threads of it have waited for each "
-                                  "other's mutexes for 60 s of simulated time%s",
+                                  "other's locks for 60 s of simulated time%s",
                                   app__program_awaited(program));
     app__program_end(program, text);
     sim_free(text);

@@ -73,7 +73,7 @@ void app__threads_look(app__pr_thread_t *thread);
 
 // Returns the reasons that end a wait.
 uint32_t app__thread_mask(const program_call_t *call);
-// Ends the program later if the thread waits for a mutex whose owner waits for one, and so on, up
+// Ends the program later if the thread waits for a lock whose holder waits for one, and so on, up
 // to this thread, and still does then.
 void app__thread_look_for_circle(app__pr_thread_t *thread);
 // Returns true if no other thread can run before this one makes a call.

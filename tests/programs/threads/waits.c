@@ -522,6 +522,30 @@ static int deadlock_beside(void)
     return deadlock();
 }
 
+static void *lock_both_others(void *argument)
+{
+    (void)argument;
+    pthread_spin_lock(&spin);
+    usleep(10);
+    pthread_rwlock_wrlock(&rwlock);
+    return NULL;
+}
+
+// Does so with a read-write lock that is held twice for a time, and a spin lock.
+static int deadlock_locks(void)
+{
+    pthread_t threads[2];
+    pthread_spin_init(&spin, 0);
+    check(pthread_create(&threads[0], NULL, sleep_again, NULL) == 0, "pthread_create");
+    pthread_rwlock_rdlock(&rwlock);
+    pthread_rwlock_rdlock(&rwlock);
+    pthread_rwlock_unlock(&rwlock);
+    check(pthread_create(&threads[1], NULL, lock_both_others, NULL) == 0, "pthread_create");
+    usleep(10);
+    pthread_spin_lock(&spin);
+    return 0;
+}
+
 static int too_many(void)
 {
     pthread_t thread;
@@ -562,6 +586,7 @@ int main(int count, char **words)
         {"lock_file", lock_file},
         {"forks", forks},
         {"deadlock_beside", deadlock_beside},
+        {"deadlock_locks", deadlock_locks},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (count == 2 && strcmp(words[1], functions[i].name) == 0) {
