@@ -19,6 +19,7 @@
 #include "cli/explain/what_if.h"
 
 #include "net/paths.h"
+#include "nic/extra.h"
 #include "world/format.h"
 
 #include <stdlib.h>
@@ -119,6 +120,18 @@ void cli__explain_remedy(explain_finding_t *finding, const char *set, const char
 {
     SIM_APPEND(finding->remedies, finding->remedy_count, finding->remedy_capacity,
                (explain_remedy_t){.set = sim_strdup(set), .why = sim_strdup(why)});
+}
+
+void cli__explain_nic_remedy(const explain_t *explain, explain_finding_t *finding,
+                             uint32_t interface, const char *set, const char *why)
+{
+    const nic_config_t *const own = nic_config_of_interface(explain->world->net, interface);
+    const net_node_t *const host = world_host_of(explain->world, &explain->world->nics[interface]);
+    char *const text = nic_config_equal(own, &explain->scenario->nic_config)
+                           ? sim_format("nic.%s", set)
+                           : sim_format("nodes.%s.nic.%s", host->sim.name, set);
+    cli__explain_remedy(finding, text, why);
+    sim_free(text);
 }
 
 void cli__explain_flow(explain_finding_t *finding, uint32_t flow)

@@ -151,6 +151,9 @@ explain_finding_t *cli__explain_add(explain_t *explain, explain_kind_t kind, uin
                                     char *place);
 void cli__explain_evidence(explain_finding_t *finding, char *text);
 void cli__explain_remedy(explain_finding_t *finding, const char *set, const char *why);
+// Adds a remedy that sets ATTRIBUTE=VALUE of `nic`: of one host if its NIC is unlike the others'.
+void cli__explain_nic_remedy(const explain_t *explain, explain_finding_t *finding,
+                             uint32_t interface, const char *set, const char *why);
 void cli__explain_flow(explain_finding_t *finding, uint32_t flow);
 // Adds the number of a pause root to the finding, which keeps the first EXPLAIN_ROOTS_MAX.
 void cli__explain_add_root(explain_finding_t *finding, uint32_t root);

@@ -10,6 +10,7 @@
 #include "cli/explain/order.h"
 #include "cli/explain/pauses.h"
 #include "cli/explain/run_data.h"
+#include "nic/extra.h"
 
 #include <string.h>
 
@@ -48,9 +49,11 @@ typedef struct share {
     size_t *passing_to;   // by port: behind its last one there
     uint32_t *open_ports; // ports that flows pass whose rate is not known yet
     size_t open_port_count;
-    uint32_t *tightest; // those of them with the least share
-    double *port_ps;    // of the flow at each of its hops, as explain->hops
-    uint32_t *seen;     // by port: the last epoch whose time held_ps has
+    uint32_t *tightest;   // those of them with the least share
+    double *useful_bytes; // by port
+    double *again_bytes;  // likewise
+    double *port_ps;      // of the flow at each of its hops, as explain->hops
+    uint32_t *seen;       // by port: the last epoch whose time held_ps has
 } share_t;
 
 static double rate_of(const explain_t *explain, uint32_t uid)
@@ -316,23 +319,46 @@ static size_t epochs_of(const explain_t *explain, sim_time_t *times)
     return most;
 }
 
-// Returns the share of the time in which the port held flows that its frames took, at most.
-static double used_share(const explain_t *explain, uint32_t uid)
+// Sums, by port, the bytes that flows through it delivered and those that they sent again.
+static void sum_bytes(share_t *share)
 {
-    const explain_port_t *const port = &explain->ports[uid];
+    const explain_t *const explain = share->explain;
+    for (size_t i = 0; i < explain->flow_count; i++) {
+        const explain_flow_t *const flow = &explain->flows[i];
+        const nic_config_t *const config =
+            flow->retransmitted > 0 ? nic_config_of_interface(explain->world->net, flow->source)
+                                    : NULL;
+        const double again =
+            config != NULL ? (double)flow->retransmitted * (double)config->mtu_bytes : 0;
+        for (uint32_t h = 0; h < flow->hop_count; h++) {
+            const uint32_t uid = explain->hops[flow->first_hop + h];
+            share->again_bytes[uid] += again;
+            share->useful_bytes[uid] += (double)(flow->ended ? flow->bytes : flow->delivered_bytes);
+        }
+    }
+}
+
+// Returns the share of the time in which the port held flows that its frames took, at most. Packets
+// that were sent again are no use of it.
+static double used_share(const share_t *share, uint32_t uid)
+{
+    const explain_port_t *const port = &share->explain->ports[uid];
     const double could = port->held_ps * (double)port->port->line->rate_bps / 8e12;
-    return could > 0 ? (double)port->tx_bytes / could : 0;
+    const double sent = (double)port->tx_bytes;
+    const double used =
+        SIM_MAX(sent - share->again_bytes[uid], SIM_MIN(sent, share->useful_bytes[uid]));
+    return could > 0 ? used / could : 0;
 }
 
 // Returns the part of a flow's charge at a port that is due. Fair shares held the flow only as far
 // as it got its share, or others used the port. A flow loses no more than its time beyond the ideal
 // one, the sum of its charges is `all_ps`.
-static double due_share(const explain_t *explain, const explain_flow_t *flow, uint32_t uid,
+static double due_share(const share_t *share, const explain_flow_t *flow, uint32_t uid,
                         double all_ps, double lost_ps)
 {
     const double bytes = (double)(flow->ended ? flow->bytes : flow->delivered_bytes);
     const double got = flow->fair_bytes > 0 ? bytes / flow->fair_bytes : 0;
-    const double used = used_share(explain, uid);
+    const double used = used_share(share, uid);
     const double held = SIM_MAX(got, used);
     const double most = all_ps > 0 ? SIM_MAX(lost_ps, 0) / all_ps : 0;
     return SIM_MIN(SIM_MIN(held, most), 1);
@@ -361,7 +387,7 @@ static void sum_up(share_t *share)
         for (uint32_t h = 0; h < flow->hop_count; h++) {
             const uint32_t uid = explain->hops[flow->first_hop + h];
             const double ps = share->port_ps[flow->first_hop + h] *
-                              due_share(explain, flow, uid, all_ps, took_ps - ideal_ps);
+                              due_share(share, flow, uid, all_ps, took_ps - ideal_ps);
             flow->shared_ps += ps;
             if (ps > flow->bottleneck_ps) {
                 flow->bottleneck_ps = ps;
@@ -397,6 +423,8 @@ void cli__explain_share(explain_t *explain)
                      .passing_to = sim_alloc_array(ports, sizeof(size_t)),
                      .open_ports = sim_alloc_array(ports, sizeof(uint32_t)),
                      .tightest = sim_alloc_array(ports, sizeof(uint32_t)),
+                     .useful_bytes = sim_alloc_array(ports, sizeof(double)),
+                     .again_bytes = sim_alloc_array(ports, sizeof(double)),
                      .port_ps = sim_alloc_array(explain->hop_count + 1, sizeof(double)),
                      .seen = sim_alloc_array(ports, sizeof(uint32_t))};
     memset(share.seen, 0xff, ports * sizeof(uint32_t));
@@ -414,8 +442,10 @@ void cli__explain_share(explain_t *explain)
         charge(&share, (uint32_t)i, times[i], times[i + 1]);
     }
     explain->shared_epochs = (uint32_t)count;
+    sum_bytes(&share);
     sum_up(&share);
     SIM_FREE_ALL(times, share.by_begin, share.active, share.settling, share.rates_bps,
                  share.left_bps, share.unsettled, share.sharing, share.touched, share.passing,
-                 share.passing_to, share.open_ports, share.tightest, share.port_ps, share.seen);
+                 share.passing_to, share.open_ports, share.tightest, share.useful_bytes,
+                 share.again_bytes, share.port_ps, share.seen);
 }

@@ -9,8 +9,9 @@
 
 #include <string.h>
 
-#define NEAR_IDEAL 1.25  // mean of times to ideal times, up to which nothing slowed a run down
-#define UNEXPLAINED 0.25 // share of the flows' time that nothing explains, if no cause is known
+#define NEAR_IDEAL 1.25    // mean of times to ideal times, up to which nothing slowed a run down
+#define COMPUTES_LEAST 0.5 // share of the time that ranks compute, from which they are named
+#define UNEXPLAINED 0.25   // share of the flows' time that nothing explains, if no cause is known
 
 static const char *const names[] = {[EXPLAIN_HAS_CAUSE] = "cause",
                                     [EXPLAIN_HEALTHY] = "healthy",
@@ -129,13 +130,33 @@ static char *known_text(const explain_t *explain)
         100 * explain->ideal_ps / SIM_MAX(explain->flows_ps, 1.0));
 }
 
+// Says how much of an application's time its own computations take, if that is most of it: no
+// network makes it faster. Returns NULL if no application is like that.
+static char *computing_text(const explain_t *explain)
+{
+    const json_t *const apps = json_object_get(explain->summary, "apps");
+    for (size_t i = 0; i < json_array_size(apps); i++) {
+        const json_t *const app = json_array_get(apps, i);
+        const double share = json_number_value(json_object_get(app, "busy"));
+        if (share > COMPUTES_LEAST) {
+            return sim_format(
+                "the application %s itself takes the time: its ranks computed %.0f %% of it",
+                json_string_value(json_object_get(app, "kind")), 100 * share);
+        }
+    }
+    return NULL;
+}
+
 // Says that nothing is to blame, or that nothing is known, for how long flows took.
 static char *text_of_flows(const explain_t *explain, explain_verdict_t verdict)
 {
     char *const times = times_text(explain);
     const char *const more = explain->finding_count > 0 ? "; what follows costs little" : "";
+    char *const computing = computing_text(explain);
     char *text = NULL;
-    if (verdict == EXPLAIN_HEALTHY) {
+    if (verdict != EXPLAIN_UNEXPLAINED && computing != NULL) {
+        text = sim_format("%s; flows took %s%s", computing, times, more);
+    } else if (verdict == EXPLAIN_HEALTHY) {
         text = sim_format("nothing slowed this run down: flows took %s%s", times, more);
     } else if (verdict == EXPLAIN_FAIR_SHARES) {
         text = sim_format("nothing is wrong: flows took %s, since they share links fairly, as "
@@ -147,6 +168,7 @@ static char *text_of_flows(const explain_t *explain, explain_verdict_t verdict)
         sim_free(known);
     }
     sim_free(times);
+    sim_free(computing);
     return text;
 }
 

@@ -22,6 +22,7 @@
 #define MISSES_MOST 0.5   // likewise, where nothing else shows what they cost
 #define MISSES_COST 0.1   // share of the time that misses take
 #define EXCESS_LEAST 0.25 // share of the time of a host's flows that nothing else explains
+#define MTU_LARGE 4096u   // the largest of RoCE
 #define LINE_BYTES 64.0
 
 // A part of a NIC or host, and how busy it was.
@@ -319,9 +320,8 @@ static explain_finding_t *add_nic(const inside_t *nic, explain_kind_t kind, char
 static void offer(const inside_t *nic, explain_finding_t *finding, const char *path, uint64_t value,
                   const char *unit, const char *why)
 {
-    (void)nic;
-    char *const set = sim_format("nic.detailed.%s=%" PRIu64 "%s", path, value, unit);
-    cli__explain_remedy(finding, set, why);
+    char *const set = sim_format("detailed.%s=%" PRIu64 "%s", path, value, unit);
+    cli__explain_nic_remedy(nic->explain, finding, nic->interface, set, why);
     sim_free(set);
 }
 
@@ -370,10 +370,15 @@ static void find_in_nic(inside_t *nic)
     }
     explain_finding_t *const finding =
         add_nic(nic, part.kind,
-                sim_format("%s: %s of the NIC of %s was busy %s of the time, by its counters and "
+                sim_format("%s: %s of the NIC of %s %s busy %s of the time, by its counters and "
                            "nic.detailed.%s",
                            part.kind == EXPLAIN_PCIE ? "PCIe limit" : "processing units", part.what,
-                           name, world_format_percent(&busy, SIM_MIN(part.busy, 1.0)), part.path));
+                           name, part.kind == EXPLAIN_PCIE ? "was" : "were",
+                           world_format_percent(&busy, SIM_MIN(part.busy, 1.0)), part.path));
+    if (finding != NULL && part.kind == EXPLAIN_UNITS && nic->config->mtu_bytes < MTU_LARGE) {
+        cli__explain_nic_remedy(explain, finding, nic->interface, "mtu=4096",
+                                "fewer and larger packets for the units");
+    }
     if (finding != NULL && part.slower) {
         cli__explain_evidence(finding,
                               sim_format("nic.detailed.%s is %" PRIu64 "%s where its profile has "
@@ -424,11 +429,12 @@ static void find_in_host(inside_t *nic)
                        world_format_rate(&rate, limits[i].rate_bps),
                        world_format_percent(&busy, SIM_MIN(limits[i].used_bps / could_bps, 1.0))));
         if (finding != NULL) {
-            char *const set = sim_format("nic.host.%s=auto", limits[i].path);
+            char *const set = sim_format("host.%s=auto", limits[i].path);
             cli__explain_evidence(finding, sim_format("nic.host.%s, and the payload that nics.csv "
                                                       "counts",
                                                       limits[i].path));
-            cli__explain_remedy(finding, set, "a host without this limit");
+            cli__explain_nic_remedy(explain, finding, nic->interface, set,
+                                    "a host without this limit");
             sim_free(set);
         }
         return;

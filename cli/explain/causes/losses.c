@@ -204,7 +204,9 @@ static void tell_link(const lossy_all_t *all, uint32_t uid)
                                      cli__explain_port_name(explain, other), link->losses - here));
     finding->score_ps = cli__explain_flows_of_link(explain, finding, uid, true) +
                         (double)link->losses * SIM_PS_PER_US;
-    char *const set = sim_format("links.%s.loss-rate=0", finding->place);
+    const net_link_config_t *const config = explain->ports[uid].port->line->config;
+    char *const set = sim_format("links.%s.%s=0", finding->place,
+                                 config->bit_error_rate.num > 0 ? "bit-error-rate" : "loss-rate");
     cli__explain_remedy(finding, set, "replace the cable or the optics");
     sim_free(set);
     cli__explain_remedy_selective(explain, finding,

@@ -25,6 +25,8 @@
 #define ODD_MOST 3u          // at most one switch of so many is odd
 #define FEW_MARKED 0.05      // share of packets, below which a port hardly marks
 #define TRIPS_LONG 10.0      // round trips that a queue takes to empty, if nothing was marked
+#define EAGER_PACKETS 10.0   // queue in packets, from which a port that marks all of them is eager
+#define EAGER_USED 0.75      // share of the time in which it was shared that it sent, at most
 #define CNP_INTERVAL_PS 50e6 // the longest usual time between two CNPs of a flow
 #define CNPS_FEW 0.5         // share of the CNPs that such an interval gives
 #define OTHERS_CNPS 5u       // CNPs that other senders of the port handled
@@ -314,11 +316,16 @@ static void find_out_of_reach(explain_t *explain)
     world_text_t queue;
     finding->port = worst;
     finding->place = sim_strdup(cli__explain_port_name(explain, worst));
-    finding->sentence = sim_format(
-        "ECN out of reach: %s marks from a queue of %s on, and its queue of up to %s never got "
-        "there: congestion control never heard of it",
-        finding->place, threshold_text(&low, thresholds_of(port).low_ps, port),
-        world_format_bytes(&queue, explain->ports[worst].queue_bytes_max));
+    const double low_ps = thresholds_of(port).low_ps;
+    world_format_bytes(&queue, explain->ports[worst].queue_bytes_max);
+    finding->sentence =
+        low_ps >= (double)SIM_TIME_NEVER / 2
+            ? sim_format("ECN is off: %s marks no packet, and its queue reached %s: congestion "
+                         "control never heard of it",
+                         finding->place, queue.text)
+            : sim_format("ECN out of reach: %s marks from a queue of %s on, and its queue of up to "
+                         "%s never got there: congestion control never heard of it",
+                         finding->place, threshold_text(&low, low_ps, port), queue.text);
     cli__explain_evidence(
         finding, sim_format("%u congested port%s marked no packet%s", ports, sim_plural(ports),
                             is_root(explain, worst) ? "; PFC stopped senders first" : ""));
@@ -331,6 +338,72 @@ static void find_out_of_reach(explain_t *explain)
                                     low_kb, 4 * low_kb);
     cli__explain_remedy(finding, remedy, "marks begin before queues are long");
     sim_free(remedy);
+}
+
+// -- thresholds that mark almost every queue
+
+// Returns whether the port marks queues of a few packets, and was used little while fair shares
+// held its flows: senders that heed marks left it idle.
+static bool is_eager(const explain_t *explain, uint32_t uid)
+{
+    const explain_port_t *const port = &explain->ports[uid];
+    if (port->port == NULL || port->marked < MARKS_LEAST || port->shared_flows < 2 ||
+        !thresholds_of(port->port).known) {
+        return false;
+    }
+    const double per_byte = 8e12 / (double)port->port->line->rate_bps;
+    const double packet_ps = (double)explain->scenario->nic_config.mtu_bytes * per_byte;
+    return thresholds_of(port->port).high_ps < EAGER_PACKETS * packet_ps &&
+           (double)port->tx_bytes * per_byte < EAGER_USED * port->held_ps;
+}
+
+static void find_eager(explain_t *explain)
+{
+    explain_finding_t *finding = NULL;
+    uint32_t ports = 0;
+    for (uint32_t uid = 0; uid < explain->port_count; uid++) {
+        bool told = false; // as a switch that is unlike the others
+        for (size_t i = 0; i < explain->finding_count && finding == NULL; i++) {
+            told |= explain->findings[i].kind == EXPLAIN_ECN_THRESHOLDS;
+        }
+        if (told) {
+            return;
+        }
+        if (!is_eager(explain, uid)) {
+            continue;
+        }
+        if (finding == NULL) {
+            finding = cli__explain_add(explain, EXPLAIN_ECN_THRESHOLDS, 1, NULL);
+        }
+        ports++;
+        finding->score_ps += add_flows(explain, finding, uid);
+        finding->port = finding->port == EXPLAIN_NONE || explain->ports[uid].shared_ps >
+                                                             explain->ports[finding->port].shared_ps
+                            ? uid
+                            : finding->port;
+    }
+    if (finding == NULL) {
+        return;
+    }
+    const explain_port_t *const worst = &explain->ports[finding->port];
+    const thresholds_t own = thresholds_of(worst->port);
+    world_text_t texts[3];
+    const double per_byte = 8e12 / (double)worst->port->line->rate_bps;
+    finding->place = sim_strdup(cli__explain_port_name(explain, finding->port));
+    finding->sentence = sim_format(
+        "ECN thresholds too low: %s marks from a queue of %s to %s, a few packets, so that its "
+        "senders slow down too far: while flows shared it, it was used %s",
+        finding->place, threshold_text(&texts[0], own.low_ps, worst->port),
+        threshold_text(&texts[1], own.high_ps, worst->port),
+        world_format_percent(&texts[2], (double)worst->tx_bytes * per_byte / worst->held_ps));
+    cli__explain_evidence(
+        finding, sim_format("%" PRIu64 " of its packets were marked; %u port%s of the network "
+                            "mark%s so early and had room",
+                            worst->marked, ports, sim_plural(ports), ports == 1 ? "s" : ""));
+    cli__explain_remedy(finding,
+                        "switch.ecn.kmin=100KB --set switch.ecn.kmax=400KB --set "
+                        "switch.ecn.pmax=0.2",
+                        "queues of about a round trip form before marks begin");
 }
 
 // -- hosts that send no CNPs
@@ -672,6 +745,7 @@ void cli__explain_marking(explain_t *explain)
 {
     find_odd_switches(explain);
     find_out_of_reach(explain);
+    find_eager(explain);
     find_silent(explain);
     find_no_reaction(explain);
     find_held_by_pauses(explain);

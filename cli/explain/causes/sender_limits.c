@@ -166,30 +166,11 @@ static char *sentence_of(const explain_t *explain, const explain_flow_t *flow, h
                           line_text);
     }
     return sim_format(
-        "%s: %s%" PRIu64 " %s%s of %s at a time, each of them %s long on the idle "
-        "path, let a flow have %s of a link of %s",
+        "%s: a flow has %" PRIu64 " %s%s of %s under way at a time, each for %s on the idle path, "
+        "and so %s of a link of %s",
         held.limit == LIMIT_CREDIT ? "credit of READs too small" : "too few requests under way",
-        held.limit == LIMIT_CREDIT ? "" : "the program posts ", held.amount,
-        held.limit == LIMIT_CREDIT ? "READ" : "message", sim_plural(held.amount),
+        held.amount, held.limit == LIMIT_CREDIT ? "READ" : "message", sim_plural(held.amount),
         world_format_bytes(&amount, flow->message_bytes), trip_text, rate_text, line_text);
-}
-
-static void add_remedy(const explain_t *explain, explain_finding_t *finding,
-                       const explain_flow_t *flow, held_t held)
-{
-    const double product = (double)line_bps(explain, flow) * held.trip_ps / 8e12;
-    char *set = NULL;
-    if (held.limit == LIMIT_WINDOW) {
-        set = sim_format("nic.window=%.0fB", 2 * product);
-        cli__explain_remedy(finding, "nic.window=auto", "no window");
-    } else if (held.limit == LIMIT_CREDIT) {
-        const double needed = product * (double)held.amount / held.bytes + 1;
-        set = sim_format("nic.max-rd-atomic=%.0f", SIM_MIN(needed, 128.0));
-    }
-    if (set != NULL) {
-        cli__explain_remedy(finding, set, "as much data in flight as the round trip holds");
-    }
-    sim_free(set);
 }
 
 // Returns the interface that has the limit of a flow. Both ends of a READ have a credit; the lower
@@ -200,6 +181,31 @@ static uint32_t end_with_limit(const explain_t *explain, const explain_flow_t *f
     const bool answers = nic_config_of_interface(net, flow->source)->max_rd_atomic <
                          nic_config_of_interface(net, flow->destination)->max_rd_atomic;
     return flow->reads && !answers ? flow->destination : flow->source;
+}
+
+static void add_remedy(const explain_t *explain, explain_finding_t *finding,
+                       const explain_flow_t *flow, held_t held)
+{
+    const double product = (double)line_bps(explain, flow) * held.trip_ps / 8e12;
+    const uint32_t end = end_with_limit(explain, flow);
+    const double needed = product * (double)held.amount / held.bytes + 1;
+    char *set = NULL;
+    if (held.limit == LIMIT_WINDOW) {
+        set = sim_format("window=%.0fB", 2 * product);
+        cli__explain_nic_remedy(explain, finding, end, "window=auto", "no window");
+    } else if (held.limit == LIMIT_CREDIT) {
+        set = sim_format("max-rd-atomic=%.0f", SIM_MIN(needed, 128.0));
+    } else {
+        cli__explain_evidence(finding, sim_format("%.0f messages under way fill the link: the "
+                                                  "program has to post more of them before it "
+                                                  "waits for completions",
+                                                  needed));
+    }
+    if (set != NULL) {
+        cli__explain_nic_remedy(explain, finding, end, set,
+                                "as much data in flight as the round trip holds");
+    }
+    sim_free(set);
 }
 
 // Returns the host of all flows of the finding, the one that has the limit; NULL: they have

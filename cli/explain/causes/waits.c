@@ -54,11 +54,18 @@ typedef struct again {
     uint64_t timeouts; // of the NICs that sent
     uint64_t losses;   // of data and answers, anywhere
     uint32_t flows;
+    uint32_t failed; // among them
 } again_t;
 
 static bool sends_again(const explain_flow_t *flow)
 {
-    return flow->retransmitted > 0 && waits_long(flow, LONG_SHARE);
+    return flow->retransmitted > 0 && (flow->failed || waits_long(flow, LONG_SHARE));
+}
+
+// Returns the time that the flow lost as it sent packets again; all of it if it failed.
+static double lost_by_again(const explain_flow_t *flow)
+{
+    return flow->failed ? (double)(flow->end_ps - flow->begin_ps) : flow->excess_ps;
 }
 
 // Returns whether the flow's transport spreads its packets itself. Its receivers take no packet for
@@ -75,7 +82,8 @@ static again_t sum_again(const explain_t *explain, const bool *claimed)
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
         if (!claimed[f] && sends_again(flow)) {
-            again.lost_ps += flow->excess_ps;
+            again.lost_ps += lost_by_again(flow);
+            again.failed += flow->failed;
             again.packets += flow->retransmitted;
             again.early += sprays(explain, flow) ? 0 : flow->reordered;
             again.flows++;
@@ -95,8 +103,14 @@ static again_t sum_again(const explain_t *explain, const bool *claimed)
 }
 
 // Adds the flows that sent packets again, and claims them.
-static void claim_again(const explain_t *explain, explain_finding_t *finding, bool *claimed)
+static void claim_again(const explain_t *explain, explain_finding_t *finding, const again_t *again,
+                        bool *claimed)
 {
+    if (again->failed > 0) {
+        cli__explain_evidence(finding, sim_format("%u of the flows failed: their senders gave up "
+                                                  "after nic.retry-count attempts",
+                                                  again->failed));
+    }
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         if (!claimed[f] && sends_again(&explain->flows[f])) {
             cli__explain_flow(finding, f);
@@ -157,7 +171,7 @@ static void tell_reordering(explain_t *explain, const again_t *again, bool *clai
         finding, sim_format("%" PRIu64 " packet%s lost; out_of_sequence of nics.csv counts "
                             "what receivers refused",
                             again->losses, again->losses == 1 ? " was" : "s were"));
-    claim_again(explain, finding, claimed);
+    claim_again(explain, finding, again, claimed);
     if (!explain->switches_keep) {
         cli__explain_remedy(finding, "network.load-balancer=ecmp", "each flow keeps its path");
     }
@@ -211,7 +225,7 @@ static void tell_short_timeout(explain_t *explain, const again_t *again, bool *c
         explain, EXPLAIN_SHORT_TIMEOUT, 1,
         sim_strdup(hosts == 1 ? world_interface_name(explain->world, worst) : "hosts"));
     finding->score_ps = again->lost_ps;
-    claim_again(explain, finding, claimed);
+    claim_again(explain, finding, again, claimed);
     double trip_ps = 0;
     double queued_ps = 0;
     for (size_t i = 0; i < finding->flow_count; i++) {
@@ -279,7 +293,7 @@ static void tell_retransmission(explain_t *explain, const again_t *again, bool *
                                                   ", was dropped at %s",
                                                   drops, finding->place));
     }
-    claim_again(explain, finding, claimed);
+    claim_again(explain, finding, again, claimed);
     cli__explain_remedy_selective(explain, finding,
                                   "selective retransmission recovers without a time-out as a rule");
     const uint64_t timeout = explain->scenario->nic_config.timeout;

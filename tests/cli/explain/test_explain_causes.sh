@@ -61,6 +61,9 @@ plant ecn-thresholds leaf2 "$wide" 'nodes: {leaf2: {switch: {ecn: {kmin: 5KB, km
     'traffic: [{permutation: {bytes: 4MB, stride: 4, qps: 4}}, {incast: {to: host8, senders: 2, bytes: 2MB}}]'
 plant ecn-thresholds leaf1 "$wide" "$early" 'nodes: {leaf1: {switch: {ecn: {kmin: 20MB, kmax: 30MB}}}}' \
     'traffic: [{incast: {to: host4, from: "host[0,8-10,12]", senders: 5, bytes: 2MB}}]'
+low='switch: {ecn: {kmin: 2KB, kmax: 4KB, pmax: 1}}'
+plant ecn-thresholds 'switch0->host0' "$star" "$low" "$many"
+plant ecn-thresholds 'leaf?->spine?' "$even" "$low" 'traffic: [{permutation: {bytes: 8MB, stride: 4}}]'
 plant ecn-out-of-reach 'switch0->host0' "$star" 'switch: {buffer: 4MB, ecn: {kmin: 20MB, kmax: 40MB}}' "$many"
 plant no-cnps host0 "$star" "$early" 'nodes: {host0: {nic: {cnp-interval: 1s}}}' "$many"
 plant no-cnps host1 'topology: {star: {hosts: 8, rate: 400Gbps, delay: 1us}}' "$early" \
@@ -84,6 +87,13 @@ plant reordering 'leaf1--host5' "$wide" \
 plant short-timeout hosts "$far" 'nic: {timeout: 3, congestion-control: none}' \
     'traffic: [{flows: {list: [host0 host1 2MB 0us, host2 host3 1MB 0us]}}]'
 plant short-timeout host2 "$wide" 'link: {delay: 5us}' 'nodes: {host2: {nic: {timeout: 1}}}' "$shift"
+# Flows that fail for it lost all of their time; an incast alone fails none.
+plant short-timeout hosts "$wide" 'nic: {timeout: 1, congestion-control: none}' \
+    'traffic: [{incast: {to: host0, from: "host[1,4-6,8,9]", senders: 6, bytes: 2MB}}]'
+# Packets that are sent again are no fair share of the port that drops them.
+plant small-buffer 'leaf0' "$wide" 'nic: {timeout: 8, congestion-control: none}' \
+    'switch: {buffer: 3MB, pfc: {enabled: false}}' \
+    'traffic: [{incast: {to: host0, from: "host[1,4-6,8,9]", senders: 6, bytes: 4MB}}]'
 # Go-back-N refuses the packets behind a lost one, which is no reordering.
 plant incast 'leaf2->host10' "seed: 5362" 'topology: {leaf-spine: {leaves: 4, spines: 4, hosts-per-leaf: 4,
     host-rate: 400Gbps, fabric-rate: 400Gbps, delay: 1us}}' 'nic: {congestion-control: swift}' \
@@ -182,6 +192,24 @@ printf '%s\n' 'until: 400ms' "$far" 'traffic: [{serving: {prefill: 1, decode: 1,
 rocesim run "$work/cut.yaml" -o "$work/cut" --quiet >/dev/null 2>&1
 rocesim explain "$work/cut" >"$work/out"
 grep -q 'no cause was found .* 55 had not ended' "$work/out" || fail "a run that was cut: $(cat "$work/out")"
+
+# Remedies of one host or cable set that one, and an application that computes most of the time is named.
+# says PATTERN LINE...: explain prints the pattern about a scenario of these lines.
+says() {
+    printf '%s\n' "${@:2}" >"$work/says.yaml"
+    rocesim run "$work/says.yaml" -o "$work/says" --quiet >/dev/null 2>&1
+    rocesim explain "$work/says" >"$work/out"
+    grep -q -e "$1" "$work/out" || fail "no '$1': $(head -n 9 "$work/out")"
+    rm -r "$work/says"
+}
+says '--set nodes.host5.nic.window=auto' "$wide" 'nodes: {host5: {nic: {window: 20000}}}' "$shift"
+says '--set nodes.host2.nic.detailed.pcie.lanes=16' "$wide" 'nic: {model: detailed}' \
+    'nodes: {host2: {nic: {detailed: {pcie: {lanes: 1}}}}}' "$shift"
+says '--set links.leaf1--host5.bit-error-rate=0' "$wide" 'links: {leaf1--host5: {bit-error-rate: 1e-7}}' \
+    'nic: {timeout: 8}' "$shift"
+says '--set nic.mtu=4096' "$wide" 'nic: {mtu: 256, model: detailed, profile: connectx-6}' "$shift"
+says '^the application collective itself takes the time' "$wide" \
+    'traffic: [{collective: {kind: all-reduce, ranks: 8, bytes: 1MiB, repeat: 4, compute: 500us}}]'
 
 python3 - "$work" <<'END' || fail "causes"
 import fnmatch, json, sys
