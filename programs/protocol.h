@@ -431,6 +431,7 @@ typedef struct program_shared {
     uint64_t memory_used_bytes; // by the library: of the memory file, by all processes
     uint32_t many;              // by the library: there is more than one thread or process
     uint32_t killed;            // by the simulator: the run ends, and so does the process
+    uint32_t undecoded;         // by the library: there is no capstone to find loops that count
     int32_t tid;                // by the library: the kernel's number of the thread that has the
                                 // turn. 0 at each answer, until the thread is awake
     uint32_t bell;              // by the simulator: of the thread that has the turn

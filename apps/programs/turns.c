@@ -571,8 +571,11 @@ static void end_late(app__program_t *program, uint64_t patience_ms)
                          "simulated there, and was ended",
                          name)
             : sim_format("the program made no call for %" PRIu64 " s of real time and was ended "
-                         "(programs.patience)",
-                         patience_ms / 1000);
+                         "(programs.patience)%s",
+                         patience_ms / 1000,
+                         program->process->shared->undecoded != 0
+                             ? "; without libcapstone.so.4, loops that count are not known"
+                             : "");
     app__program_end(program, text);
     sim_free(text);
 }

@@ -94,6 +94,7 @@ static bool open_decoder(void)
     decoder.tried = true;
     void *library = PROGRAM_NEXT(dlopen)("libcapstone.so.4", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
+        turn_shared->undecoded = 1;
         return false;
     }
 #define FIND(member, name)                             \
@@ -598,6 +599,7 @@ uint32_t counting_translate(const uintptr_t *places, uint32_t count, uintptr_t f
 
 void counting_begin(void)
 {
+    turn_shared->undecoded = 1;
 }
 
 void counting_open(void)

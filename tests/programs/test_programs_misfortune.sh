@@ -34,7 +34,8 @@ gone() {
 # two COMMAND COMMAND: prints a scenario with a program on each of two hosts.
 two() {
     printf 'topology:\n  star: {hosts: 2}\n'
-    printf 'programs: {patience: %s, memory-max: 300MB, output-max: 1MB}\n' "${patience:-20s}"
+    printf 'programs: {patience: %s, memory-max: 300MB, output-max: 1MB, environment: "%s"}\n' \
+        "${patience:-20s}" "${environment:-}"
     printf 'traffic:\n  - programs:\n'
     printf '      - {host: host0, command: "%s"}\n' "$1"
     printf '      - {host: host1, command: "%s", start: 1ms}\n' "$2"
@@ -69,6 +70,9 @@ meets close-raw 'closed the descriptors of the library'
 meets print 'programs.output-max'
 meets allocate 'ended with status 6'
 patience=1s meets endless 'no call for 1 s of real time'
+mkdir "$work/none" && : >"$work/none/libcapstone.so.4"
+environment=LD_LIBRARY_PATH=$work/none patience=1s \
+    meets endless 'programs.patience); without libcapstone.so.4, loops that count are not known'
 patience=1s meets fork-endless 'no call for 1 s of real time'
 patience=1s meets ignore-end 'no call for 1 s of real time'
 exits=127 command="$work/no-such-program" meets none 'cannot be started: No such file'
