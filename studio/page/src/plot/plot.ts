@@ -36,7 +36,7 @@ function draw_bar({ coordSys }: Room, api: Drawing, y_log: boolean | undefined) 
 
 // Draws the interval around a point, or a band along all points with the first of them.
 function draw_interval({ kind, x, low = [], high = [] }: FigureSeries, { dataIndex }: Room, api: Drawing) {
-    const alone = kind === "points" || kind === "linespoints";
+    const alone = kind.endsWith("points");
     const places = alone ? [dataIndex] : dataIndex === 0 ? [...x.keys()] : [];
     const ends = (values: number[]) => places.map((at) => api.coord([x[at]!, values[at]!]));
     const color = api.visual("color");
@@ -56,11 +56,13 @@ function series_of(figure: Figure, one: FigureSeries, index: number): object[] {
     const data = x.flatMap((at, place) =>
         fits(at, figure.x_log) ? [[at, fits(y[place]!, figure.y_log) ? y[place]! : null]] : [],
     );
+    // A band has only the two points that span its axes, since ECharts makes a shape for each point.
+    const spans = [x[0], x.at(-1)].map((at) => [at, Math.min(...(low ?? [])), Math.max(...(high ?? []))]);
     const intervals = {
         ...{ ...common, type: "custom", silent: true, clip: true, tooltip: { show: false } },
         encode: { x: 0, y: [1, 2] },
         renderItem: (room: Room, api: Drawing) => draw_interval(one, room, api),
-        data: x.map((at, place) => [at, low?.[place], high?.[place]]),
+        data: kind.endsWith("points") ? x.map((at, place) => [at, low?.[place], high?.[place]]) : spans,
     };
     const curve = {
         ...{ ...common, type: kind === "points" ? "scatter" : "line", symbolSize: 5, data },
