@@ -30,6 +30,14 @@
      .help = "Each row is a rank and a stream. Colours say what an operation is for.",    \
      .record = "outputs.operations-max=20000"}
 
+#define MOONCAKE_TRANSFERS                                                                \
+    {.kind = "cdf", .title = "Transfers", .log = "x", .x_label = "time", .values = {{"transfer_cdf", "transfer"}}}, \
+    {.kind = "lines", .title = "Throughput over time", .rows = "bandwidth", .x = "time_us", .x_label = "simulated time", \
+     .values = {{"gbytes_per_s", "throughput"}}},                                         \
+    {.kind = "bars", .title = "Bytes by NIC", .rows = "nics", .x = "nic", .x_label = "NIC", .by = "engine", .values = {{"bytes", "bytes"}}}, \
+    {.kind = "table", .title = "Threads and parts of hosts, by engine", .rows = "parts",  \
+     .values = {{"engine", "engine"}, {"part", "part"}, {"bytes", "bytes"}, {"gbytes_per_s", "rate while busy"}, {"busy_percent", "busy"}}}
+
 const results_page_t results_pages[] = {
     {
         .name = "training", .title = "Training", .of = "apps", .kinds = "training|workload", .needs = "iteration_ms", .first = true,
@@ -113,23 +121,25 @@ const results_page_t results_pages[] = {
         },
     },
     {
-        .name = "mooncake", .title = "Mooncake", .of = "apps", .kinds = "mooncake-trace|mooncake-bench", .first = true,
+        .name = "mooncake", .title = "Mooncake", .of = "apps", .kinds = "mooncake-trace", .first = true,
         .facts = {{"gbytes_per_s", "throughput"}, {"requests", "requests"}, {"ttft_ms.p50", "time to first token, median"},
                   {"ttft_ms.p99", "time to first token, p99"}, {"transfer_ms.p50", "transfer, median"},
                   {"transfer_ms.p99", "transfer, p99"}, {"token_hit_rate", "share of tokens found in caches"},
-                  {"block_hit_rate", "share of blocks found in caches"}, {"recovery_ms", "longest time without arrivals"},
-                  {"failed", "failed requests"}, {"retried", "retried slices"}},
+                  {"block_hit_rate", "share of blocks found in caches"}, {"failed", "failed requests"},
+                  {"retried", "retried slices"}},
         .charts = {
             {.kind = "parts", .title = "Stages of a prompt", .help = "Mean time of each stage.",
              .values = {{"wait_ms", "wait"}, {"compute_ms", "prefill"}, {"send_ms", "transfer"}, {"decode_ms", "decoding"}}},
             {.kind = "cdf", .title = "Time to first token", .log = "x", .x_label = "time", .values = {{"ttft_cdf", "time to first token"}}},
-            {.kind = "cdf", .title = "Transfers", .log = "x", .x_label = "time", .values = {{"transfer_cdf", "transfer"}}},
-            {.kind = "lines", .title = "Throughput over time", .rows = "bandwidth", .x = "time_us", .x_label = "simulated time",
-             .values = {{"gbytes_per_s", "throughput"}}},
-            {.kind = "bars", .title = "Bytes by NIC", .rows = "nics", .x = "nic", .x_label = "NIC", .by = "engine", .values = {{"bytes", "bytes"}}},
-            {.kind = "table", .title = "Threads and parts of hosts, by engine", .rows = "parts",
-             .values = {{"engine", "engine"}, {"part", "part"}, {"bytes", "bytes"}, {"gbytes_per_s", "rate while busy"}, {"busy_percent", "busy"}}},
+            MOONCAKE_TRANSFERS,
         },
+    },
+    {
+        .name = "mooncake-bench", .title = "Mooncake", .of = "apps", .kinds = "mooncake-bench", .first = true,
+        .facts = {{"gbytes_per_s", "throughput"}, {"requests", "requests"}, {"transfer_ms.p50", "transfer, median"},
+                  {"transfer_ms.p99", "transfer, p99"}, {"recovery_ms", "longest time without arrivals"},
+                  {"failed", "failed requests"}, {"retried", "retried slices"}},
+        .charts = {MOONCAKE_TRANSFERS},
     },
     {
         .name = "accelerators", .title = "Accelerators", .of = "apps", .kinds = "accelerators", .first = true,
@@ -175,7 +185,7 @@ const results_page_t results_pages[] = {
     },
     {
         .name = "rates", .title = "Rates", .of = "apps", .kinds = "all-to-all-reads|verbs-rate|sequencer|drtm-kv|contexts", .first = true,
-        .facts = {{"mops", "throughput"}, {"mops_per_machine", "throughput of a machine"}, {"mops_received", "throughput at the receiver"},
+        .facts = {{"mops", "throughput"}, {"mops_per_machine", "throughput of a machine"}, {"mops_received", "messages that receivers took"},
                   {"latency_us.p50", "latency, median"}, {"latency_us.p99", "latency, p99"}, {"responses_per_batch", "responses per batch"},
                   {"gets_mops", "GETs"}, {"puts_mops", "PUTs"}, {"lost", "lost requests"}, {"failed", "failed operations"}},
     },

@@ -6,10 +6,19 @@ export interface Place {
     query: URLSearchParams;
 }
 
+// Returns a word of an address, which somebody may have typed.
+function decoded(word: string): string {
+    try {
+        return decodeURIComponent(word);
+    } catch {
+        return word;
+    }
+}
+
 export function the_place(): Place {
     const text = location.hash.replace(/^#\/?/, "");
     const [path = "", query = ""] = text.split("?", 2);
-    return { words: path.split("/").filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(query) };
+    return { words: path.split("/").filter(Boolean).map(decoded), query: new URLSearchParams(query) };
 }
 
 export function link(...words: (string | number)[]): string {

@@ -30,7 +30,6 @@ export interface AppNumbers {
     kind: string;
     transfers_done?: number;
     transfers_planned?: number;
-    units?: Record<string, string>;
     flows?: FlowNumbers;
     local_flows?: LocalNumbers;
     [field: string]: unknown;

@@ -78,6 +78,7 @@ export interface Run {
     created_ms: number;
     started_ms: number | null;
     ended_ms: number | null;
+    trashed_ms: number | null;
     size_bytes: number;
     study: string | null; // name of the study in the library whose script the run runs
     progress?: number | null;

@@ -500,7 +500,7 @@ export const run_texts = (of: Both) => ({
         ),
         over_time: of("Over time", "随时间变化"),
         no_series: of(
-            "This run sampled no metrics of its caches. An entry of “series” under “outputs”, such as " +
+            "This run sampled no metrics of its caches. An entry under “observe”, such as " +
                 '“{series: "nic[host0].cache.l1_hits", every: 10us}”, samples them.',
             '本次运行没有采样缓存指标。在 observe 下加入 “{series: "nic[host0].cache.l1_hits", every: 10us}” 之类的条目即可采样。',
         ),
@@ -510,6 +510,11 @@ export const run_texts = (of: Both) => ({
         ),
     },
     report: {
+        all_zero: of("All of these values are 0.", "这些值都为 0。"),
+        largest: of(
+            (n: number, all: number) => `The chart shows the ${n} largest of ${all} bars.`,
+            (n, all) => `图中是 ${all} 条中最大的 ${n} 条。`,
+        ),
         share_percent: of("share of all, %", "累计占比（%）"),
         record: of("Run again and record", "重新运行并记录"),
         not_recorded: of(

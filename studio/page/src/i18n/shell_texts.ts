@@ -380,7 +380,7 @@ export const shell_texts = (of: Both) => ({
         to: of("To", "到"),
         end: of("end", "结束"),
         whole: of("Whole run", "整个运行"),
-        hint: of("All views of the run show this time range.", "该运行的所有视图都显示这一时间范围。"),
+        hint: of("Views over time show this range, totals the whole run.", "时间视图显示此范围，汇总为整个运行。"),
         events: of("Events", "事件"),
         packets: of("Packets", "数据包"),
         plots: of("Plots", "曲线"),

@@ -201,6 +201,11 @@ export function echart(scope: Scope, name: string): Chart {
     };
     on_resize(scope, place, () => (chart ? chart.resize() : draw_soon()));
     scope.listen(window, "studio-theme", draw_soon);
+    // A drawing with the box of its size shrinks to the width of the paper.
+    const drawing = () => place.querySelector("svg");
+    const box = () => `0 0 ${chart?.getWidth()} ${chart?.getHeight()}`;
+    scope.listen(window, "beforeprint", () => drawing()?.setAttribute("viewBox", box()));
+    scope.listen(window, "afterprint", () => drawing()?.removeAttribute("viewBox"));
     scope.on_end(() => chart?.dispose());
     const tools = (["svg", "png", "csv"] as const).map((format) => {
         const text = format.toUpperCase();

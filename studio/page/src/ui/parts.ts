@@ -368,6 +368,7 @@ export function tabs(
     };
     const buttons = all.map((tab, index) => {
         const go_to = (name: string, focus: boolean) => {
+            history.pushState(null, ""); // the browser's Back leads to the tab before
             change(name);
             open(name, focus);
         };

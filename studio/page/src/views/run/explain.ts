@@ -130,15 +130,10 @@ function cause_card(scope: Scope, run: Run | null, cause: Cause, place: number):
     );
 }
 
-// Shows what rocesim says of the whole run.
-function verdict_note({ verdict, verdict_text }: Explained): HTMLElement | null {
-    return verdict_text ? note(verdict === "unexplained" ? "warn" : "", told(verdict_text)) : null;
-}
-
 // Shows what rocesim found in a run, or in counters of a real network.
 export function causes_of(scope: Scope, run: Run | null, found: Explained): Child {
     return [
-        verdict_note(found),
+        found.verdict_text && note(found.verdict === "unexplained" ? "warn" : "", told(found.verdict_text)),
         (found.notes ?? []).map((text) => note("", told(text))),
         found.causes.map((cause, place) => cause_card(scope, run, cause, place)),
     ];

@@ -7,16 +7,16 @@ import type { AppNumbers, Summary } from "../../core/summary";
 import { t } from "../../i18n/text";
 import { card, empty } from "../../ui/parts";
 import { flow_table } from "./flow_table";
-import { fields_of_units, numbers, numbers_table } from "./numbers";
+import { numbers, numbers_table } from "./numbers";
 
 const nics_max = 64;
 const app_parts = ["kind", "units", "flows", "local_flows", "transfers_done", "transfers_planned"];
 
 function app_card(app: AppNumbers, index: number, schema: ResultSchema): HTMLElement {
     const words = t().report;
-    const { transfers_done, transfers_planned, flows, local_flows, units } = app;
+    const { transfers_done, transfers_planned, flows, local_flows } = app;
     const done = transfers_planned === undefined ? "" : words.done_of(count(transfers_done), count(transfers_planned));
-    const fields = { ...fields_of_units(units), ...schema.summary.apps_by_kind?.[app.kind] };
+    const fields = schema.summary.apps_by_kind?.[app.kind];
     return card(
         `${words.traffic(index)}: ${app.kind}`,
         h("span.muted.small", done),

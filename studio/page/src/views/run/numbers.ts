@@ -107,23 +107,3 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
     }
     return [spread.length > 0 && distribution_table(spread), pairs.length > 0 && h("dl.pairs.many", pairs), inner];
 }
-
-// Returns the units that a result itself gives by dotted paths, as a schema.
-export function fields_of_units(units: Record<string, string> | undefined): Fields {
-    const fields: Record<string, FieldSchema> = {};
-    for (const [path, unit] of Object.entries(units ?? {})) {
-        let here = fields;
-        const steps = path.split(".");
-        for (const [index, step] of steps.entries()) {
-            here[step] ??= {};
-            const field = here[step]!;
-            if (index === steps.length - 1) {
-                field.unit = unit;
-            } else {
-                field.properties ??= {};
-                here = field.properties;
-            }
-        }
-    }
-    return fields;
-}

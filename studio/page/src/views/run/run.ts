@@ -47,9 +47,7 @@ class RunView {
         this.inner = scope.child();
         this.chosen = place.query.get("tab") ?? "";
         this.draw();
-        if (is_active(run)) {
-            this.listen();
-        }
+        this.listen();
     }
 
     show(): Child {
@@ -68,30 +66,18 @@ class RunView {
         this.draw_body();
     }
 
+    // Follows the run, which ends, is renamed or moves to the trash, perhaps in another window.
     private listen(): void {
-        const live = this.scope.child();
-        listen_events(live.signal, (name, data) => {
-            if (name !== "resync" && data.id !== this.run.id) {
-                return;
-            }
-            if (name === "progress") {
+        const ask = () => void this.reload().catch(() => undefined);
+        listen_events(this.scope.signal, (name, data) => {
+            if (name === "progress" && data.id === this.run.id) {
                 this.take_progress(data as unknown as Live);
-                return;
+            } else if (name === "resync" || (name === "state" && data.id === this.run.id)) {
+                ask();
             }
-            const state = data.state as Run["state"] | undefined;
-            if (state && state !== "running" && state !== "queued") {
-                live.end();
-            }
-            void this.reload().catch(() => undefined);
         });
-        void this.catch_up(live).catch(() => undefined);
-    }
-
-    // Asks once after listening has begun, for a run that ended in between.
-    private async catch_up(live: Scope): Promise<void> {
-        await this.reload();
-        if (!is_active(this.run)) {
-            live.end();
+        if (is_active(this.run)) {
+            ask(); // the run may have ended before
         }
     }
 
@@ -103,14 +89,13 @@ class RunView {
         this.draw_status();
     }
 
-    private may_change(): boolean {
-        return this.run.owner.id === session.user?.id || session.administrates;
-    }
-
     private tools(): Child[] {
         const words = t().run;
         const { run } = this;
         const { id } = run;
+        if (run.trashed_ms) {
+            return [];
+        }
         const active = is_active(run);
         const cancel = () => api.post(`runs/${id}/cancel`).then(() => this.reload());
         const again = async () => {
@@ -124,7 +109,7 @@ class RunView {
         const rename = () => edit_words(run, () => this.reload());
         const remove = () => trash_run(run, () => go(link("runs")));
         const bin = { icon: "trash", kind: "quiet", label: t().runs.remove, title: t().runs.remove } as const;
-        const own = this.may_change();
+        const own = run.owner.id === session.user?.id || session.administrates;
         const process = `${link("process")}?runs=${id}`;
         return [
             this.in_group ? link_button(words.group, `${link("runs")}?group=${run.group}`) : null,
@@ -241,7 +226,7 @@ class RunView {
     // Draws the body again when the run has begun or ended; progress does not change it.
     private draw_body(): void {
         const { run, body } = this;
-        const state = is_active(run) ? "live" : run.state;
+        const state = is_active(run) ? "live" : run.trashed_ms ? "trash" : run.state;
         if (state === this.drawn_for) {
             return;
         }
@@ -250,6 +235,11 @@ class RunView {
         this.inner = this.scope.child();
         if (state === "live") {
             fill(body, run.study ? study_live(this.inner, run) : live_view(this.inner, run));
+            return;
+        }
+        if (state === "trash") {
+            const restore = () => api.post(`runs/${run.id}/restore`).then(() => this.reload());
+            fill(body, note("warn", t().runs.removed(run.name)), button(t().runs.restore, restore));
             return;
         }
         const all = this.all_tabs();
@@ -288,7 +278,7 @@ interface Shown {
 }
 
 async function shown_of(run: Run, signal: AbortSignal): Promise<Shown> {
-    if (!run.has_result || run.study) {
+    if (!run.has_result || run.study || run.trashed_ms) {
         return { cached: false, pages: [] };
     }
     const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);

@@ -219,13 +219,13 @@ class TimelineTab {
             status: String(status ?? ""),
         }));
         this.events = event_rows(events.rows, this.range[1]);
-        const cut = [
-            thinned && t().timeline.flows_cut(count(flows.rows.length), count(flows.matched)),
+        const { flows_cut, events_cut } = t().timeline;
+        fill(
+            this.told,
+            thinned && note("warn", flows_cut(count(flows.rows.length), count(flows.matched))),
             events.matched > events.rows.length &&
-                t().timeline.events_cut(count(events.rows.length), count(events.matched)),
-        ].filter((text) => text !== false);
-        const notes = cut.map((text) => note("warn", text));
-        fill(this.told, notes);
+                note("warn", events_cut(count(events.rows.length), count(events.matched))),
+        );
         this.draw();
     }
 

@@ -18,6 +18,7 @@ import { record_button } from "./record";
 import { tracks } from "./tracks";
 
 const ports_max = 24;
+const bars_max = 96; // rows of a table with a bar each
 
 // A chart, its run, and the values that it draws.
 interface Source {
@@ -57,9 +58,7 @@ function value_bars(source: Source): Bars {
     return chart.kind === "parts"
         ? {
               categories: [""],
-              series: known
-                  .filter(({ path }) => value(path) !== 0)
-                  .map(({ path, label }) => ({ name: told(label), values: [value(path)] })),
+              series: known.map(({ path, label }) => ({ name: told(label), values: [value(path)] })),
               stacked: true,
               ...common,
           }
@@ -78,7 +77,7 @@ function row_bars(source: Source): Bars {
     }));
     return {
         categories: rows.map((row, index) => name_of(source, row, index)),
-        series: series.filter(({ values }) => values.some((value) => value !== null && value !== 0)),
+        series,
         x_label: told(chart.x_label ?? ""),
         y_label: chart.values.length === 1 ? told(chart.values[0]!.label) : "",
         stacked: chart.kind === "stack",
@@ -86,14 +85,25 @@ function row_bars(source: Source): Bars {
     };
 }
 
-function draw_bars(scope: Scope, source: Source): Child {
+// Returns the rows with the largest values, in their order.
+function largest({ rows, chart }: Source): unknown[] {
+    const sum = (row: unknown) => chart.values.reduce((all, { path }) => all + (number_at(row, path) ?? 0), 0);
+    const least = rows.map(sum).sort((one, other) => other - one)[bars_max - 1] ?? 0;
+    return rows.filter((row) => sum(row) >= least).slice(0, bars_max);
+}
+
+function draw_bars(scope: Scope, whole: Source): Child {
+    const source = { ...whole, rows: largest(whole) };
+    const [some, all] = [source.rows.length, whole.rows.length];
     const bars = source.chart.rows ? row_bars(source) : value_bars(source);
-    if (bars.series.length === 0 || bars.categories.length === 0) {
-        return null;
+    const values = bars.series.flatMap((one) => one.values);
+    if (!values.some(Boolean)) {
+        return values.includes(0) ? h("p.muted", t().report.all_zero) : null;
     }
+    bars.series = bars.series.filter((one) => one.values.some(Boolean));
     const made = bar_chart(scope, { name: `${source.run.name}-${source.chart.title}`, height: 280 });
     made.show(bars);
-    return made.element;
+    return [made.element, all > some && h("p.muted.small", t().report.largest(some, all))];
 }
 
 function curves_of({ chart, rows }: Source): FigureSeries[] {

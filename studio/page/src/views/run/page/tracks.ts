@@ -26,7 +26,7 @@ function slice_of([rank, cpu, kind, dimension, name, size, from, to]: Cell[]): S
     };
 }
 
-// Draws the operations of the chosen time. Of more than fit, the longest are drawn.
+// Draws the operations of the chosen time, the first ones if there are more than fit.
 export function tracks(scope: Scope, run: Run, all: number): Child {
     const told = h("div");
     const chart = slice_chart(scope, `${run.name}-operations`, {
