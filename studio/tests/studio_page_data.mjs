@@ -113,7 +113,7 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
         // A capture of the whole fabric: frames have ports, a packet is followed over them, and it is seen to move.
         await go(ada, "edit/new");
         await ada.waitForSelector(".verdict-ok");
-        await type_scenario(ada, incast(4, "64KB", "  - {fabric: all.pcapng}\n").replace(/ *- .ports: switch0->host0, file.*\n/, ""));
+        await type_scenario(ada, incast(4, "64KB", "  - {fabric: all.pcapng}\n").replace(/ *- .ports: switch0->host0, file.*\n/, "").replace("every: 10us", "every: 10ns"));
         await ada.waitForTimeout(500);
         await ada.waitForSelector(".verdict-ok");
         await ada.getByRole("button", { name: "Run", exact: true }).click();
@@ -137,6 +137,12 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
         await hops.getByRole("link", { name: "Show it move" }).click();
         await ada.locator(".map-canvas").waitFor();
         check(/^\d+ on links: data \d/.test(await text_of(ada, "p.muted.small:has-text('on links')")), "the capture's packets move");
+
+        // A series of more points than pixels has a band, which is one shape and not one for each point.
+        await go(ada, `run/${run}?tab=series`);
+        const shapes = ada.locator(".bars-place svg path");
+        await shapes.first().waitFor({ state: "attached" });
+        check((await shapes.count()) < 200, `a band is one shape: ${await shapes.count()} shapes`);
     },
 
     // A network of 8192 hosts is folded by the server; what is found is opened.
@@ -172,6 +178,30 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
             await picture(ada, `page-${title}`);
             await accessible(ada, title);
         }
+
+        // Back leads to the tab before. A print has all of the view and no menu.
+        await ada.getByRole("tab", { name: "Summary" }).click();
+        await ada.waitForSelector(".story");
+        await ada.goBack();
+        await ada.locator("[role=tab][aria-selected=true]", { hasText: "Cache" }).waitFor();
+        await settled(ada);
+        await ada.emulateMedia({ media: "print" });
+        const paper = await ada.evaluate(() => {
+            const main = document.querySelector("main");
+            return { hidden: main.scrollHeight - main.clientHeight, menu: document.querySelector(".rail").clientHeight };
+        });
+        check(paper.hidden === 0 && paper.menu === 0, `a print is whole: ${JSON.stringify(paper)}`);
+        await ada.emulateMedia({ media: null });
+
+        // A run that moves to the trash while it is open says so, and can be restored.
+        await ada.evaluate(async () => {
+            const { csrf } = await (await fetch("api/v1/me")).json();
+            const address = `api/v1/runs/${/run\/(\d+)/.exec(location.hash)[1]}`;
+            await fetch(address, { method: "DELETE", headers: { "X-Studio-Token": csrf } });
+        });
+        await ada.locator(".note.warn", { hasText: "is now in the trash" }).waitFor();
+        await ada.getByRole("button", { name: "Restore" }).click();
+        await ada.getByRole("tab", { name: "Cache" }).waitFor();
     },
 
     // A sweep as parallel coordinates, and its runs sorted by a result.

@@ -373,9 +373,9 @@ export function tabs(
             open(name, focus);
         };
         const keydown = (event: KeyboardEvent) => {
-            const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-            if (step !== 0) {
-                go_to(all[(index + step + all.length) % all.length]!.name, true);
+            const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: -1 }[event.key];
+            if (to !== undefined) {
+                go_to(all.at(to % all.length)!.name, true);
             }
         };
         const on = { click: () => go_to(tab.name, false), keydown };
