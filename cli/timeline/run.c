@@ -55,6 +55,14 @@ static uint64_t pid_of_name(run_trace_t *run, const char *name)
     return pid_of(run, name, slash != NULL ? (size_t)(slash - name) : size);
 }
 
+// Returns the copy of the text, which it takes.
+static const char *keep_text(run_trace_t *run, char *text)
+{
+    const char *const kept = cli__slices_text(&run->slices, text);
+    sim_free(text);
+    return kept;
+}
+
 // -- flows
 
 static const char *const flow_columns[] = {
@@ -62,22 +70,9 @@ static const char *const flow_columns[] = {
     "app",     "src_port", "failed_ns"};
 enum { F_ID, F_SRC, F_DST, F_BYTES, F_START, F_END, F_AGAIN, F_APP, F_PORT, F_FAILED };
 
-static json_t *flow_args(const results_csv_t *csv)
+static json_int_t number_at(const results_csv_t *csv, size_t column)
 {
-    json_t *const args = json_object();
-    const struct {
-        const char *name;
-        size_t column;
-    } numbers[] = {{"flow_id", F_ID},
-                   {"bytes", F_BYTES},
-                   {"src_port", F_PORT},
-                   {"retransmitted_packets", F_AGAIN}};
-    for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
-        const char *const text = results_csv_text(csv, numbers[i].column);
-        json_object_set_new(args, numbers[i].name, json_integer(strtoll(text, NULL, 10)));
-    }
-    json_object_set_new(args, "app", cli__trace_text(results_csv_text(csv, F_APP)));
-    return args;
+    return strtoll(results_csv_text(csv, column), NULL, 10);
 }
 
 static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *error)
@@ -95,31 +90,38 @@ static sim_err_t take_flow(const results_csv_t *csv, void *ctx, world_error_t *e
     if (result != SIM_OK || end_ps < start_ps) {
         return result;
     }
-    const char *const source = results_csv_text(csv, F_SRC);
-    const char *const destination = results_csv_text(csv, F_DST);
-    const char *const bytes = results_csv_text(csv, F_BYTES);
+    cli_slices_t *const slices = &run->slices;
+    const cli_flow_t flow = {
+        .source = cli__slices_text(slices, results_csv_text(csv, F_SRC)),
+        .destination = cli__slices_text(slices, results_csv_text(csv, F_DST)),
+        .app = cli__slices_text(slices, results_csv_text(csv, F_APP)),
+        .id = number_at(csv, F_ID),
+        .bytes = number_at(csv, F_BYTES),
+        .source_port = number_at(csv, F_PORT),
+        .retransmitted = number_at(csv, F_AGAIN),
+    };
     const uint64_t arrow = ++run->arrows;
     run->any = true;
     for (int side = 0; side < 2; side++) {
         const bool sends = side == 0;
-        const char *const own = sends ? source : destination;
+        const char *const own = sends ? flow.source : flow.destination;
         const char *const nic = strchr(own, '/');
         const cli_slice_t slice = {
             .pid = pid_of_name(run, own),
-            .track = sim_format("%s%s%s", sends ? "queue pairs: sends" : "queue pairs: receives",
-                                nic != NULL ? " of " : "", nic != NULL ? nic + 1 : ""),
+            .track = keep_text(
+                run, sim_format("%s%s%s", sends ? "queue pairs: sends" : "queue pairs: receives",
+                                nic != NULL ? " of " : "", nic != NULL ? nic + 1 : "")),
             .start_ps = start_ps,
             .end_ps = end_ps,
-            .name = sim_format("%s %s, %s bytes", sends ? "to" : "from",
-                               sends ? destination : source, bytes),
+            .flow = slices->flow_count,
             .category = sends ? "send" : "recv",
-            .args = flow_args(csv),
             .arrow = arrow,
             .arrow_arrives = !sends,
             .unfinished = last[0] == '\0',
         };
-        cli__slices_add(&run->slices, run->trace, slice);
+        cli__slices_add(slices, run->trace, slice);
     }
+    SIM_APPEND(slices->flows, slices->flow_count, slices->flow_capacity, flow);
     return SIM_OK;
 }
 
@@ -139,14 +141,13 @@ static const struct {
              {"fault", "fault_over", "fault"},
              {"storm", "storm_over", "fault"}};
 
-static char *track_of(const results_csv_t *csv, size_t span)
+static const char *track_of(run_trace_t *run, const results_csv_t *csv, size_t span)
 {
     const char *const port = results_csv_text(csv, E_PORT);
     const char *const priority = results_csv_text(csv, E_PRIORITY);
-    if (strcmp(spans[span].category, "pause") == 0) {
-        return sim_format("port %s class %s", port, priority);
-    }
-    return sim_format("port %s faults", port);
+    const bool pause = strcmp(spans[span].category, "pause") == 0;
+    return keep_text(run, pause ? sim_format("port %s class %s", port, priority)
+                                : sim_format("port %s faults", port));
 }
 
 // Draws an arrow to a pause from the pause that it follows: the peer's node stopped this port, as a
@@ -185,7 +186,7 @@ static void begin_span(run_trace_t *run, const results_csv_t *csv, size_t span, 
     }
     cli_slice_t slice = {
         .pid = pid_of_name(run, results_csv_text(csv, E_PORT)),
-        .track = track_of(csv, span),
+        .track = track_of(run, csv, span),
         .start_ps = time_ps,
         .end_ps = run->end_ps,
         .name = strcmp(spans[span].begin, "fault") == 0 ? sim_strdup(reason)
@@ -203,13 +204,13 @@ static void begin_span(run_trace_t *run, const results_csv_t *csv, size_t span, 
 // Ends the latest open span of the track; of faults, that of the same kind.
 static void end_span(run_trace_t *run, const results_csv_t *csv, size_t span, sim_time_t time_ps)
 {
-    char *const track = track_of(csv, span);
+    const char *const track = track_of(run, csv, span);
     const uint64_t pid = pid_of_name(run, results_csv_text(csv, E_PORT));
     const bool is_fault = strcmp(spans[span].begin, "fault") == 0;
     const char *const name = is_fault ? results_csv_text(csv, E_REASON) : spans[span].begin;
     for (size_t i = run->open_count; i-- > 0;) {
         cli_slice_t slice = run->open[i];
-        if (slice.pid == pid && strcmp(slice.track, track) == 0 && strcmp(slice.name, name) == 0) {
+        if (slice.pid == pid && slice.track == track && strcmp(slice.name, name) == 0) {
             slice.end_ps = time_ps;
             slice.unfinished = false;
             run->open[i] = run->open[--run->open_count];
@@ -217,7 +218,6 @@ static void end_span(run_trace_t *run, const results_csv_t *csv, size_t span, si
             break;
         }
     }
-    sim_free(track);
 }
 
 // Adds a moment: a drop at a port, or a step of the cache of a NIC ("host3:17").
@@ -238,7 +238,8 @@ static void take_moment(run_trace_t *run, const results_csv_t *csv, sim_time_t t
     const cli_slice_t slice = {
         .pid = is_drop ? pid_of_name(run, port)
                        : pid_of(run, port, slash != NULL ? (size_t)(slash - port) : node),
-        .track = is_drop ? sim_format("port %s drops", port) : sim_strdup("cache misses"),
+        .track = is_drop ? keep_text(run, sim_format("port %s drops", port))
+                         : cli__slices_text(&run->slices, "cache misses"),
         .start_ps = time_ps,
         .end_ps = time_ps,
         .name =
@@ -315,8 +316,8 @@ static void take_call(const cli_call_t *call, void *ctx)
     json_object_set_new(args, "call", cli__trace_text(call->text));
     const cli_slice_t slice = {
         .pid = pid_of(run, call->host, call->host_bytes),
-        .track =
-            sim_format("program %" PRIu64 " thread %" PRIu64 " calls", call->program, call->thread),
+        .track = keep_text(run, sim_format("program %" PRIu64 " thread %" PRIu64 " calls",
+                                           call->program, call->thread)),
         .start_ps = call->time_ps,
         .end_ps = call->time_ps,
         .name = sim_format("%.*s", (int)call->name_bytes, call->text),

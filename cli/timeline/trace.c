@@ -2,10 +2,12 @@
 // cli/timeline/trace.c - writes events of a Chrome trace; slices that overlap get several threads.
 #include "cli/timeline/trace.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES_MAX 64u // threads of one track
+#define EVENT_BYTES 1024u // of most events
+#define LANES_MAX 64u     // threads of one track
 
 json_t *cli__trace_text(const char *text)
 {
@@ -28,7 +30,14 @@ void cli__trace_put(cli_trace_t *trace, uint64_t pid, json_t *event)
     }
     (void)fputs(trace->events++ == 0 ? "\n" : ",\n", trace->out);
     json_object_set_new(event, "pid", json_integer((json_int_t)pid));
-    (void)json_dumpf(event, trace->out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
+    char text[EVENT_BYTES]; // one write for an event, instead of one for each of its tokens
+    const size_t size = json_dumpb(event, text, sizeof(text), flags);
+    if (size <= sizeof(text)) {
+        (void)fwrite(text, 1, size, trace->out);
+    } else {
+        (void)json_dumpf(event, trace->out, flags);
+    }
     json_decref(event);
 }
 
@@ -47,8 +56,21 @@ void cli__trace_name(cli_trace_t *trace, uint64_t pid, const char *what, json_in
 
 static void slice_fini(cli_slice_t *slice)
 {
-    SIM_FREE_ALL(slice->track, slice->name, slice->causes);
+    SIM_FREE_ALL(slice->name, slice->causes);
     json_decref(slice->args);
+}
+
+const char *cli__slices_text(cli_slices_t *slices, const char *text)
+{
+    const uint64_t hash = sim_map_hash(text, strlen(text));
+    SIM_MAP_EACH (number, &slices->text_numbers, hash) {
+        if (strcmp(slices->texts[number], text) == 0) {
+            return slices->texts[number];
+        }
+    }
+    sim_map_add(&slices->text_numbers, hash, slices->text_count);
+    SIM_APPEND(slices->texts, slices->text_count, slices->text_capacity, sim_strdup(text));
+    return slices->texts[slices->text_count - 1];
 }
 
 void cli__slices_add(cli_slices_t *slices, const cli_trace_t *trace, cli_slice_t slice)
@@ -67,7 +89,7 @@ static int by_track_and_time(const void *a, const void *b)
     if (x->pid != y->pid) {
         return x->pid < y->pid ? -1 : 1;
     }
-    const int order = strcmp(x->track, y->track);
+    const int order = x->track == y->track ? 0 : strcmp(x->track, y->track);
     if (order != 0) {
         return order;
     }
@@ -167,8 +189,37 @@ static void put_arrows(const cli_slice_t *slice, cli_trace_t *trace, json_int_t 
     }
 }
 
-static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid, const uint8_t *ends)
+static json_t *flow_args(const cli_flow_t *flow)
 {
+    json_t *const args = json_object();
+    json_object_set_new(args, "flow_id", json_integer(flow->id));
+    json_object_set_new(args, "bytes", json_integer(flow->bytes));
+    json_object_set_new(args, "src_port", json_integer(flow->source_port));
+    json_object_set_new(args, "retransmitted_packets", json_integer(flow->retransmitted));
+    json_object_set_new(args, "app", cli__trace_text(flow->app));
+    return args;
+}
+
+// Gives a slice of a flow its name and args.
+static void describe(const cli_slices_t *slices, cli_slice_t *slice)
+{
+    const cli_flow_t *const flow = &slices->flows[slice->flow];
+    slice->name =
+        sim_format("%s %s, %" PRIi64 " bytes", slice->arrow_arrives ? "from" : "to",
+                   slice->arrow_arrives ? flow->source : flow->destination, (int64_t)flow->bytes);
+    slice->args = flow_args(flow);
+}
+
+static void put_slice(const cli_slices_t *slices, cli_slice_t *slice, cli_trace_t *trace,
+                      json_int_t tid, const uint8_t *ends)
+{
+    if (trace->events >= trace->events_max) {
+        trace->left_out++;
+        return; // with its arrows, which are drawn only within the limit
+    }
+    if (slice->name == NULL) {
+        describe(slices, slice);
+    }
     json_t *const event =
         event_of(slice, slice->is_instant ? "i" : "X", tid, cli__trace_us(slice->start_ps));
     if (slice->is_instant) {
@@ -186,6 +237,8 @@ static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid, co
     }
     cli__trace_put(trace, slice->pid, event);
     put_arrows(slice, trace, tid, ends);
+    slice_fini(slice);
+    *slice = (cli_slice_t){.pid = slice->pid, .track = slice->track};
 }
 
 void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace)
@@ -203,7 +256,7 @@ void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace)
         if (before == NULL || before->pid != slice->pid) {
             lanes = 0;
             first_tid = 1;
-        } else if (strcmp(before->track, slice->track) != 0) {
+        } else if (before->track != slice->track) {
             lanes = 0;
             first_tid += LANES_MAX;
         }
@@ -223,12 +276,14 @@ void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace)
             sim_free(name);
         }
         free_ps[lane] = slice->end_ps;
-        put_slice(slice, trace, first_tid + lane, ends);
+        put_slice(slices, slice, trace, first_tid + lane, ends);
     }
     sim_free(ends);
     for (size_t i = 0; i < slices->count; i++) {
         slice_fini(&slices->items[i]);
     }
-    sim_free(slices->items);
+    sim_free_each(slices->texts, slices->text_count);
+    sim_map_fini(&slices->text_numbers);
+    SIM_FREE_ALL(slices->items, slices->flows, slices->texts);
     *slices = (cli_slices_t){0};
 }

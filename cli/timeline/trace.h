@@ -5,6 +5,7 @@
 #ifndef CLI_TIMELINE_TRACE_H
 #define CLI_TIMELINE_TRACE_H
 
+#include "kernel/map.h"
 #include "world/error.h"
 
 #include <jansson.h>
@@ -35,14 +36,26 @@ typedef struct cli_leaving {
     sim_time_t at_ps;
 } cli_leaving_t;
 
+// A flow, whose slices have no name and args of their own.
+typedef struct cli_flow {
+    const char *source; // texts of the slices
+    const char *destination;
+    const char *app;
+    json_int_t id;
+    json_int_t bytes;
+    json_int_t source_port;
+    json_int_t retransmitted;
+} cli_flow_t;
+
 // A slice of time on a track of a process. Slices of one track that overlap get threads of their
 // own.
 typedef struct cli_slice {
     uint64_t pid;
-    char *track;
+    const char *track; // a text of the slices
     sim_time_t start_ps;
     sim_time_t end_ps;
-    char *name;
+    char *name;  // NULL: a slice of a flow
+    size_t flow; // its number
     const char *category;
     json_t *args;          // NULL: none
     uint64_t arrow;        // 0: none; both ends of an arrow have its number
@@ -59,7 +72,18 @@ typedef struct cli_slices {
     cli_slice_t *items;
     size_t count;
     size_t capacity;
+    cli_flow_t *flows;
+    size_t flow_count;
+    size_t flow_capacity;
+    char **texts; // a copy of each
+    size_t text_count;
+    size_t text_capacity;
+    sim_map_t text_numbers; // by hash
 } cli_slices_t;
+
+// Returns a copy of the text, one for all that are equal. The copy lives until the slices are
+// written.
+const char *cli__slices_text(cli_slices_t *slices, const char *text);
 
 // Adds a slice, whose texts and args it takes, if it overlaps the trace's range; else frees them.
 void cli__slices_add(cli_slices_t *slices, const cli_trace_t *trace, cli_slice_t slice);
