@@ -36,6 +36,7 @@
 #include "programs/process/code.h"
 #include "programs/process/signals.h"
 #include "programs/spin/counting.h"
+#include "programs/spin/guards.h"
 #include "programs/spin/iterations.h"
 #include "programs/spin/state.h"
 #include "programs/system.h"
@@ -50,8 +51,9 @@
 #define PERIOD_NS_MAX 1000000000 // after searches that found nothing
 #define STEPS_PER_PERIOD 200u    // of a search, for each PERIOD_NS of the timer
 #define STEPS_MAX 20000u         // of a search
-#define LOOP_MAX 256u            // instructions of a loop among which a jump is looked for
-#define LOOPS_MAX 32u
+#define LOOP_MAX 1024u           // instructions of a loop among which a jump is looked for
+#define LOOPS_MAX GUARDS_LOOPS
+#define GUARDED_MIN 24u // instructions of an iteration, from which on guards replace steps
 #define JUMPS_TRIED 4u
 #define LOCK_TEST 6u    // instructions behind an atomic one, in which a lock's success is tested
 #define VISITS_MAX 512u // of an int3 in a row without a wait, after which it is removed
@@ -73,6 +75,7 @@ typedef struct loop {
     uint64_t data;
     uint32_t length; // of an iteration, in instructions; 0: not known
     uint64_t path;   // sum over them; 0: not known
+    bool learned;    // guards were looked for
     int32_t doubts;  // counts waits in a row in the same state although the thread seemed to leave.
                      // Above 0, only steps show that; from DOUBTS_MAX on, nothing does
     uint32_t code_count; // of codes; 0: they are not known
@@ -106,6 +109,8 @@ typedef struct watch {
     uint32_t steps_max;
     bool differs; // an iteration before did something else
     bool left;
+    bool nested;     // it passed another loop
+    loop_t *guarded; // goes on in this loop without steps, between guards; NULL: does not
 } watch_t;
 
 static loop_t loops[LOOPS_MAX];
@@ -303,6 +308,8 @@ static bool note_loop(uintptr_t code)
         loop->renew = 1;
         loop->length = length;
         loop->path = 0;
+        loop->learned = false;
+        guards_forget();
         loop->code_count = counting_translate(watch->code, length, loop->place, loop->codes);
         plant(loop);
     }
@@ -378,6 +385,11 @@ static void wait_for_memory(loop_t *loop, const greg_t *registers)
 static bool visit(loop_t *loop, const greg_t *registers)
 {
     const bool waits = turn_on() && !turn_busy() && goes_in_circle(loop, registers);
+    if (watch->guarded != NULL && (!waits || watch->guarded != loop)) {
+        watch->left = true;
+        turn_shared->acted = 1;
+    }
+    watch->guarded = NULL;
     if (waits) {
         wait_for_memory(loop, registers);
     }
@@ -394,6 +406,7 @@ static void leave(greg_t *registers)
 {
     watch->on = false;
     watch->look = NULL;
+    watch->guarded = NULL;
     watch->left = true;
     turn_shared->acted = 1;
     registers[REG_EFL] &= ~TRAP_FLAG;
@@ -413,8 +426,14 @@ static void start_look(loop_t *loop, greg_t *registers)
     watch->on = others_look() && loop->doubts < DOUBTS_MAX;
     watch->look = watch->on ? loop : NULL;
     registers[REG_EFL] &= ~TRAP_FLAG;
+    watch->nested = false;
+    watch->code[0] = loop->jump.length != 0 ? loop->jump.past : (uintptr_t)registers[REG_RIP];
     if (foresee(loop, registers) == ITERATION_LEAVES) {
         leave(registers);
+    } else if (watch->on && loop->doubts <= 0 && guards_plant((uint32_t)(loop - loops))) {
+        watch->on = false;
+        watch->look = NULL;
+        watch->guarded = loop;
     } else if (watch->on) {
         registers[REG_EFL] |= TRAP_FLAG;
     }
@@ -431,6 +450,11 @@ static bool pass_by(const loop_t *loop, greg_t *registers)
         return false;
     }
     return true;
+}
+
+static bool is_taken(uintptr_t place)
+{
+    return overlaps(place, 1);
 }
 
 // The thread has come back to the place of its wait, in the same state. Waits again if it came by
@@ -451,6 +475,12 @@ static void look_again(loop_t *loop, greg_t *registers)
     loop->doubts = watch->left ? DOUBTS_LEFT : loop->doubts;
     loop->path = sum;
     loop->length = length;
+    if (!loop->learned && !watch->left && length >= GUARDED_MIN && length < LOOP_MAX) {
+        loop->learned = true;
+        if (!watch->nested) {
+            guards_learn((uint32_t)(loop - loops), watch->code, length + 1, is_taken);
+        }
+    }
     wait_for_memory(loop, registers);
     start_look(loop, registers);
 }
@@ -469,15 +499,21 @@ static void step_on(greg_t *registers)
     if (code != loop->jump.back && code != loop->jump.past) {
         watch->sum += (code ^ code >> 7) * UINT64_C(0x9e3779b97f4a7c15);
     }
+    if (watch->steps - watch->round < LOOP_MAX) {
+        watch->code[watch->steps - watch->round] = code;
+    }
     loop_t *at = loop_at(code);
     if (at == NULL || !at->planted) {
         return;
     }
+    watch->nested = watch->nested || at != loop;
     if (at == loop && state_is(&watch->wait_state, registers)) {
         look_again(loop, registers);
     }
     if (!pass_by(at, registers)) {
         leave(registers);
+    } else if (watch->round == watch->steps) {
+        watch->code[0] = (uintptr_t)registers[REG_RIP];
     }
 }
 
@@ -520,6 +556,7 @@ void detour_pass(long long *registers)
 
 static void start(ucontext_t *context)
 {
+    guards_remove();
     watch->on = true;
     watch->over = NULL;
     watch->calls = turn_calls;
@@ -583,6 +620,13 @@ static bool on_trap(siginfo_t *info, ucontext_t *context)
     greg_t *registers = context->uc_mcontext.gregs;
     if (!turn_is_mine()) {
         return false;
+    }
+    const guards_result_t met = info->si_code == SI_KERNEL ? guards_meet(registers) : GUARDS_NONE;
+    if (met != GUARDS_NONE) {
+        if (met == GUARDS_LEFT && watch->guarded != NULL) {
+            leave(registers);
+        }
+        return true;
     }
     if (info->si_code == SI_KERNEL && counting_visit(registers)) {
         if (watch->on) {
@@ -674,6 +718,7 @@ void spin_end_thread(void)
 void spin_load(void)
 {
     Dl_info info;
+    guards_forget();
     for (uint32_t i = 0; i < LOOPS_MAX; i++) {
         if (loops[i].place != 0 && dladdr((const void *)loops[i].place, &info) == 0) {
             loops[i].place = 0; // its library was closed

@@ -170,6 +170,52 @@ static void *pass_on(void *number)
     return number;
 }
 
+// A long way to a number: an iteration that asks has calls, also of functions in memory, and jumps.
+static atomic_int token;
+static int steps_of[THREADS];
+
+static __attribute__((noinline)) int read_token(const int *step)
+{
+    const int now = atomic_load(&token);
+    if (now < 0 || *step > 1000000) {
+        abort();
+    }
+    return now == 1000000 ? 0 : now;
+}
+
+static int (*volatile reader)(const int *step) = read_token;
+
+static __attribute__((noinline)) int has_token(long number)
+{
+    const int *step = &steps_of[number];
+    if (number < 0 || number >= THREADS) {
+        return -1;
+    }
+    int now = reader(step);
+    if (*step % 2 != 0) {
+        now += 0 * *step;
+    }
+    if (now < 0 || step == NULL) {
+        return -1;
+    }
+    return reader(step) % THREADS == number && now % THREADS == number;
+}
+
+// Hands the token on without a call, so that the next thread must see that this one has written.
+static void *hand_on(void *number)
+{
+    for (int round = 0; round < 500; round++) {
+        int has;
+        do {
+            has = has_token((long)number);
+        } while (has == 0);
+        check(has == 1, "has the token");
+        steps_of[(long)number]++;
+        atomic_fetch_add(&token, 1);
+    }
+    return number;
+}
+
 static void *count_locked(void *number)
 {
     for (int i = 0; i < 50; i++) {
@@ -239,6 +285,15 @@ static int spins(void)
     join_all(threads);
     check(shared == 50 * THREADS, "a counter behind a lock of atomics");
     printf("%.3f us\n", now_us());
+    return 0;
+}
+
+static int hands_on(void)
+{
+    pthread_t threads[THREADS];
+    start_all(threads, hand_on);
+    join_all(threads);
+    check(token == 500 * THREADS, "a token that goes round");
     return 0;
 }
 
@@ -578,6 +633,7 @@ int main(int count, char **words)
         {"queue", queue},
         {"all", all},
         {"spins", spins},
+        {"hands_on", hands_on},
         {"ends", ends},
         {"futexes", futexes},
         {"descriptors", descriptors},
