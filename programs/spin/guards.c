@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/spin/guards.c - int3 beside the path of a loop, which a thread meets when it leaves it.
 //
-// A guard stands where a conditional jump leads if it goes the other way. If that is a place on the
-// path, too, the guard stands on the jump itself and decides; so it does on calls of functions whose
-// addresses lie in memory. Loops with other jumps that depend on data have no guards.
+// A guard stands where a conditional jump leads if it goes the other way. If that is a place on
+// the path, too, the guard stands on the jump itself and decides; so it does on calls of functions
+// whose addresses lie in memory. Loops with other jumps that depend on data have no guards.
 
 #include "programs/spin/guards.h"
 

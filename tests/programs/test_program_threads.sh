@@ -87,7 +87,7 @@ scenario "$work/waits too_many" >"$work/too_many.yaml"
 run too_many too_many --set programs.cores=8 || fail "1023 threads are not started, or one more is"
 grep -q 'has 1024 threads' "$work/too_many/programs/host0-0.err" || fail "a thread is refused silently"
 
-# Threads hand on a token without a call, in a loop that is too long to be computed. Its times are not compared.
+# Threads hand on a token without a call, in a loop that is too long to be computed. Times are not compared.
 scenario "$work/waits hands_on" >"$work/hands_on.yaml"
 run hands_on hands_on || fail "a token in memory is lost: $(cat "$work/hands_on.log")"
 
