@@ -7,6 +7,7 @@
 
 #include "programs/process/streams.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -17,16 +18,22 @@
 
 enum { STREAMS = STDERR_FILENO + 1 };
 
-static FILE *own[STREAMS]; // by descriptor; NULL: that is no pipe
+static FILE *own[STREAMS];    // by descriptor; NULL: that is no pipe
+static FILE *before[STREAMS]; // the C library's
 
 static ssize_t read_stream(void *cookie, char *bytes, size_t count)
 {
-    return read((int)(intptr_t)cookie, bytes, count);
+    const int error = errno;
+    const ssize_t done = read((int)(intptr_t)cookie, bytes, count);
+    errno = done < 0 ? errno : error; // as the kernel does
+    return done;
 }
 
 static ssize_t write_stream(void *cookie, const char *bytes, size_t count)
 {
+    const int error = errno;
     const ssize_t done = write((int)(intptr_t)cookie, bytes, count);
+    errno = done < 0 ? errno : error;
     return done < 0 ? 0 : done;
 }
 
@@ -38,6 +45,7 @@ static int close_stream(void *cookie)
 // Returns the stream that takes the place of another one, which is itself if it is no pipe.
 static FILE *replace(int descriptor, FILE *stream)
 {
+    before[descriptor] = stream;
     const cookie_io_functions_t functions = {.read = read_stream,
                                              .write = write_stream,
                                              .close = close_stream};
@@ -65,17 +73,43 @@ void parts_before_end(void)
     }
 }
 
+// Returns the descriptor of a stream of this library, or -1.
+static int descriptor_of(const FILE *stream)
+{
+    int i = STREAMS - 1;
+    while (i >= 0 && (own[i] == NULL || own[i] != stream)) {
+        i--;
+    }
+    return i;
+}
+
 PROGRAM_EXPORT int fileno(FILE *stream)
 {
-    for (int i = 0; i < STREAMS; i++) {
-        if (own[i] != NULL && own[i] == stream) {
-            return i;
-        }
-    }
-    return PROGRAM_NEXT(fileno)(stream);
+    const int descriptor = descriptor_of(stream);
+    return descriptor < 0 ? PROGRAM_NEXT(fileno)(stream) : descriptor;
 }
 
 PROGRAM_EXPORT int fileno_unlocked(FILE *stream)
 {
     return fileno(stream);
+}
+
+// The C library opens another file only with a stream of its own.
+PROGRAM_EXPORT FILE *freopen(const char *path, const char *mode, FILE *stream)
+{
+    const int descriptor = descriptor_of(stream);
+    if (descriptor >= 0) {
+        (void)fflush(stream);
+        own[descriptor] = NULL;
+        stream = before[descriptor];
+        *(descriptor == STDIN_FILENO    ? &stdin
+          : descriptor == STDOUT_FILENO ? &stdout
+                                        : &stderr) = stream;
+    }
+    return PROGRAM_NEXT(freopen)(path, mode, stream);
+}
+
+PROGRAM_EXPORT FILE *freopen64(const char *path, const char *mode, FILE *stream)
+{
+    return freopen(path, mode, stream);
 }

@@ -2,6 +2,7 @@
 // tests/programs/spawn.c - children of posix_spawn() and popen(). Prints what they print and their
 // ends; a child sleeps for 1 ms of simulated time. Another one answers by the C library's streams,
 // 1 ms after each line.
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -52,12 +53,17 @@ static void spawn(const char *script)
 static void answer_lines(void)
 {
     char line[64];
+    int error = 0;
     while (fgets(line, sizeof line, stdin) != NULL) {
         usleep(1000);
+        errno = 0;
         printf("answer to %s", line);
         fflush(stdout);
+        error |= errno;
     }
-    printf("input %d, output %d\n", fileno(stdin), fileno(stdout)); // flushed by the end
+    const int input = fileno(stdin);
+    printf("error %d, input %d, output %d, ", error, input, fileno(stdout));
+    printf("again %d\n", freopen("/dev/null", "r", stdin) == stdin); // flushed by the end
 }
 
 static void ask_lines(const char *program)

@@ -32,7 +32,7 @@ answer to line 0
 answer to line 1
 answer to line 2
 after 3 ms
-input 0, output 1
+error 0, input 0, output 1, again 1
 missing: 2
 popen: "host$host", status 4, after 1 ms
 written to cat
