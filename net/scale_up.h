@@ -125,7 +125,7 @@ struct net_put {
     uint16_t from;  // accelerators of one host
     uint16_t to;
     net_put_kind_t kind;
-    uint64_t pace_bps;      // rate of all such messages of an accelerator; 0: that of its links
+    uint64_t pace_bps;      // rate of all messages of an accelerator of this kind; 0: its links'
     uint64_t arrived_bytes; // of the network, as those below
     net_put_group_t *group; // NULL: none
     net_stream_t *stream;

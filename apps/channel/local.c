@@ -177,7 +177,9 @@ static void put(app__coming_t *coming, const app__local_t *way, uint64_t bytes)
     if (way->members == 0) {
         net_put_send(host, &way->stream->packets, &coming->put);
     } else {
-        coming->put.pace_bps = way->kind == NET_PUT_SUM ? way->rate_bps : 0;
+        // The receivers of what is spread get one such message of each of so many senders.
+        coming->put.pace_bps =
+            way->kind == NET_PUT_SUM ? way->rate_bps : SIM_MAX(way->rate_bps / way->members, 1);
         net_put_send_in_group(host, &way->stream->packets, &coming->put, way->key, way->members);
     }
 }

@@ -7,17 +7,25 @@
 
 #define PACE_BURST_PS SIM_PS_PER_US // messages with a pace catch up with it within this time
 
+// Messages have no pace, that of sums, or that of what switches spread.
+enum { PACE_NONE, PACE_SUM, PACE_SPREAD, PACE_COUNT };
+
+// The clock of an accelerator's messages of one pace.
+typedef struct pacer {
+    sim_timer_t timer;   // first
+    sim_time_t ready_ps; // when the next of them may be sent
+} pacer_t;
+
 // An accelerator: it takes turns between the streams that have something to send.
 typedef struct accelerator {
     net__flit_node_t base; // first
     net_node_t *host;
     uint32_t number;
-    // By port and for any port, without and with a pace: the stream of this round that has sent
+    // By port and for any port, and by pace: the stream of this round that has sent
     // last, behind which the round begins. NULL: nothing to send.
     net_stream_t **latest;
-    uint8_t turn;         // kind of the round that has sent last
-    sim_timer_t timer;    // of messages with a pace
-    sim_time_t paced_ps;  // when the next of them may be sent
+    uint8_t turn; // kind of the round that has sent last
+    pacer_t pacers[PACE_COUNT];
     uint64_t loads_bytes; // asked for and not here
     bool packs;           // messages of a stream share packets of so many bytes
     uint64_t packed_bytes;
@@ -33,20 +41,23 @@ static accelerator_t *accelerator_of(net__flit_node_t *node)
 // -- rounds: streams take turns, and each port takes the next train
 
 // The rounds of a port take turns: those of its own streams, and of streams that take any port.
-enum { ROUND_OWN, ROUND_OWN_PACED, ROUND_ANY, ROUND_ANY_PACED, ROUND_COUNT };
+// Each has one for each pace.
+enum { ROUND_OWN, ROUND_ANY = PACE_COUNT, ROUND_COUNT = 2 * PACE_COUNT };
 
 // Returns the latest stream of a round of a port.
 static net_stream_t **round_at(const accelerator_t *accelerator, uint32_t port, uint32_t round)
 {
     const uint32_t place = round < ROUND_ANY ? port : accelerator->base.node.port_count;
-    return &accelerator->latest[2 * place + round % 2];
+    return &accelerator->latest[PACE_COUNT * place + round % PACE_COUNT];
 }
 
 // Returns which round a stream belongs to.
 static uint32_t round_of(const net_stream_t *stream)
 {
     const uint32_t first = stream->port == NET_NO_PORT ? ROUND_ANY : ROUND_OWN;
-    return first + (stream->pace_bps != 0 ? 1 : 0);
+    return first + (stream->pace_bps == 0            ? PACE_NONE
+                    : stream->kind == NET_PUT_SPREAD ? PACE_SPREAD
+                                                     : PACE_SUM);
 }
 
 // Returns the latest stream of a stream's round.
@@ -92,11 +103,11 @@ static net_stream_t *next_of(const accelerator_t *accelerator, net_stream_t *lat
 // looks at each of them.
 static net_stream_t *next_stream(const accelerator_t *accelerator, const net_port_t *port)
 {
-    const bool paced = accelerator->paced_ps > accelerator->base.node.sim.now_ps;
+    const sim_time_t now_ps = accelerator->base.node.sim.now_ps;
     net_stream_t *stream = NULL;
     for (uint32_t i = 1; i <= ROUND_COUNT && stream == NULL; i++) {
         const uint32_t round = (accelerator->turn + i) % ROUND_COUNT;
-        if (round % 2 == 0 || !paced) {
+        if (accelerator->pacers[round % PACE_COUNT].ready_ps <= now_ps) {
             stream = next_of(accelerator, *round_at(accelerator, port->index, round));
         }
     }
@@ -149,12 +160,11 @@ static void serve_all(net__flit_node_t *node)
 
 static void timer_fired(sim_node_t *node, sim_timer_t *timer)
 {
-    net__flit_node_t *const own = (net__flit_node_t *)(void *)node;
-    const sim_time_t paced_ps = accelerator_of(own)->paced_ps;
-    if (paced_ps > node->now_ps) { // a train was sent at this instant, before the timer
-        sim_timer_arm(node, timer, paced_ps);
+    const pacer_t *const pacer = (const pacer_t *)(const void *)timer;
+    if (pacer->ready_ps > node->now_ps) { // a train was sent at this instant, before the timer
+        sim_timer_arm(node, timer, pacer->ready_ps);
     } else {
-        serve_all(own);
+        serve_all((net__flit_node_t *)(void *)node);
     }
 }
 
@@ -162,11 +172,12 @@ static void timer_fired(sim_node_t *node, sim_timer_t *timer)
 static void pace(accelerator_t *accelerator, const net_stream_t *stream, uint32_t bytes)
 {
     sim_node_t *const sim = &accelerator->base.node.sim;
+    pacer_t *const pacer = &accelerator->pacers[round_of(stream) % PACE_COUNT];
     const sim_time_t least_ps = sim->now_ps - SIM_MIN(sim->now_ps, PACE_BURST_PS);
-    accelerator->paced_ps = SIM_MAX(accelerator->paced_ps, least_ps) +
-                            (uint64_t)bytes * 8 * SIM_PS_PER_S / stream->pace_bps;
-    if (accelerator->paced_ps > sim->now_ps && !sim_timer_armed(&accelerator->timer)) {
-        sim_timer_arm(sim, &accelerator->timer, accelerator->paced_ps);
+    pacer->ready_ps =
+        SIM_MAX(pacer->ready_ps, least_ps) + (uint64_t)bytes * 8 * SIM_PS_PER_S / stream->pace_bps;
+    if (pacer->ready_ps > sim->now_ps && !sim_timer_armed(&pacer->timer)) {
+        sim_timer_arm(sim, &pacer->timer, pacer->ready_ps);
     }
 }
 
@@ -348,7 +359,7 @@ static void built(net__flit_node_t *node)
     host->accelerators->to_accelerator[accelerator->number] =
         sim_channel_create(sim, &host->sim, &node->node.sim, 2 * node->node.port_count, delay_ps);
     accelerator->latest =
-        sim_alloc_array(2 * (node->node.port_count + 1), sizeof(*accelerator->latest));
+        sim_alloc_array(PACE_COUNT * (node->node.port_count + 1), sizeof(*accelerator->latest));
     accelerator->turn = ROUND_COUNT - 1;
 }
 
@@ -379,7 +390,9 @@ net__flit_node_t *net__accelerator_create(net_t *net, net_node_t *host, uint32_t
     accelerator->number = number;
     accelerator->packs = net_scale_up_packs(config);
     accelerator->packed_bytes = net_scale_up_packet_bytes(config);
-    sim_timer_init(&accelerator->timer, timer_fired);
+    for (uint32_t i = 0; i < PACE_COUNT; i++) {
+        sim_timer_init(&accelerator->pacers[i].timer, timer_fired);
+    }
     net__flit_node_init(net, &accelerator->base, &ops, config, name);
     return &accelerator->base;
 }

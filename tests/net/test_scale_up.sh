@@ -115,7 +115,7 @@ run --set "traffic[0]=$nvls" --set scale-up.reduce-rate=500Gbps
 near "NVLS, by the units of 4 switches" "$(value mean_us)" "$(calculate '7 * 67108864 / 250e3')" 0.03
 run --set "traffic[0]={collective: {kind: all-gather, bytes: 64MiB, algorithm: nvls, flows-max: 0}}" \
     --set scale-up.switches=18
-near "NVLS spreads" "$(value mean_us)" "$(calculate '7 / 8 * 67108864 / 450e3 * 10 / 8')" 0.12
+near "NVLS spreads" "$(value mean_us)" "$(calculate '7 / 8 * 67108864 / (370.8e3 * 5 / 6)')" 0.06
 
 # Threads.
 for options in "$t.pattern=all-to-all" "$t.operation=load" scale-up.error-rate=0.01 \
