@@ -10,6 +10,7 @@ typedef struct protocol {
     uint64_t rate_bps;     // of an accelerator in one direction
     uint64_t switches;     // that an accelerator is linked to
     uint32_t packet_bytes; // payload of a packet
+    uint32_t packet_max;   // the largest payload that the protocol has
     uint32_t header_bytes; // of each packet on the link
     uint32_t grain_bytes;  // in which payload is sent
     sim_ratio_t framing;   // bytes on the link for a byte of packets
@@ -20,18 +21,21 @@ static const protocol_t protocols[NET_SCALE_UP_PROTOCOLS] = {
     [NET_SCALE_UP_NVLINK] = {.rate_bps = UINT64_C(3600000000000),
                              .switches = 18,
                              .packet_bytes = 128,
+                             .packet_max = 256,
                              .header_bytes = 32,
                              .grain_bytes = 16,
                              .framing = {1, 1}},
     [NET_SCALE_UP_UALINK] = {.rate_bps = UINT64_C(3200000000000),
                              .switches = 4,
                              .packet_bytes = 256,
+                             .packet_max = 256,
                              .header_bytes = 14,
                              .grain_bytes = 32,
                              .framing = {640, 628}},
     [NET_SCALE_UP_SUE] = {.rate_bps = UINT64_C(6400000000000),
                           .switches = 8,
                           .packet_bytes = 256,
+                          .packet_max = 4096,
                           .header_bytes = 44,
                           .grain_bytes = 1,
                           .framing = {1, 1},
@@ -127,6 +131,13 @@ sim_time_t net_scale_up_latency_ps(const net_scale_up_config_t *config)
 sim_err_t net_scale_up_check(const net_scale_up_config_t *config, sim_message_t *message)
 {
     const uint64_t train_bytes = net_scale_up_wire_bytes(config, net_scale_up_train_bytes(config));
+    const uint64_t packet_max = protocol_of(config)->packet_max;
+    if (net_scale_up_packet_bytes(config) > packet_max) {
+        return sim_fail_about(message, SIM_ERR_RANGE, "packet",
+                              " is %" PRIu64 " bytes: expected %" PRIu64
+                              " or fewer with this scale-up.protocol",
+                              config->packet_bytes, packet_max);
+    }
     if (config->credit_bytes < 2 * train_bytes) {
         return sim_fail_about(message, SIM_ERR_RANGE, "credits",
                               " is %" PRIu64 " bytes: expected room for two trains, %" PRIu64

@@ -14,6 +14,7 @@
 #include "kernel/record.h"
 #include "net/ports.h"
 #include "net/route_choices.h"
+#include "net/scale_up.h"
 #include "nic/extra.h"
 #include "nic/iommu.h"
 #include "nic/trace.h"
@@ -379,7 +380,14 @@ void results__observers_take(results_observers_t *observers, sim_reader_t *bytes
 
 // -- all
 
-// Frames that passed the ports of a capture, in its direction.
+// Returns whether a port leads to or from an accelerator, whose packets are no frames.
+static bool has_no_frames(const net_port_t *port)
+{
+    return net_accelerator_host(port->node) != NULL ||
+           (port->peer != NULL && net_accelerator_host(port->peer->node) != NULL);
+}
+
+// Returns the number of frames that passed the ports of a capture, in its direction.
 static uint64_t frames_seen(const world_t *world, const world_capture_t *capture)
 {
     net_port_t **ports = NULL;
@@ -394,6 +402,9 @@ static uint64_t frames_seen(const world_t *world, const world_capture_t *capture
     const net_port_metric_t *const received = net_port_metric_find("rx_packets");
     uint64_t seen = 0;
     for (size_t i = 0; i < count; i++) {
+        if (has_no_frames(ports[i])) {
+            continue;
+        }
         seen += direction != PCAP_OUT_RX ? net_port_metric_read(sent, ports[i], 0xff, 0) : 0;
         seen += direction != PCAP_OUT_TX ? net_port_metric_read(received, ports[i], 0xff, 0) : 0;
     }

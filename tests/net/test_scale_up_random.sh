@@ -40,6 +40,22 @@ refused() { # TEXT OPTION...: the run says TEXT
 refused "scale-up.train" --set scale-up.train=1MiB --set scale-up.credits=4KiB
 refused "scale-up.protocol" --set scale-up.protocol=pcie
 refused "expected" --set scale-up.error-rate=2
+refused "scale-up.packet is 512 bytes: expected 256 or fewer" --set scale-up.packet=512
+refused "expected 4096 or fewer\|scale-up.packet" --set scale-up.protocol=sue --set scale-up.packet=8KiB
+rocesim run "$work/small.yaml" --set scale-up.protocol=sue --set scale-up.packet=4096 -o "$work/out" --quiet \
+    >"$work/log" 2>&1 || fail "SUE, packets of 4096 bytes: $(cat "$work/log")"
+
+# -- packets between accelerators are no frames, and no other way leads around a dead link
+rocesim run "$work/small.yaml" -o "$work/out" --yes \
+    --set 'captures=[{ports: "host0-gpu0->host0-switch1", file: a.pcap}]' >"$work/log" 2>&1
+grep -q 'no frame in captures/a.pcap: none passed its ports' "$work/log" ||
+    fail "a capture: $(cat "$work/log")"
+rocesim run "$work/small.yaml" -o "$work/out" --yes \
+    --set 'faults=[{part: host0-gpu1--host0-switch1, kind: down, at: 1us}]' >"$work/log" 2>&1 &&
+    fail "a run ends with a link that stays down"
+rocesim explain "$work/out" >"$work/log" 2>&1
+grep -q 'host0-gpu1--host0-switch1 went down once' "$work/log" || fail "a dead link: $(cat "$work/log")"
+grep -q 'network.convergence' "$work/log" && fail "routing cannot help: $(cat "$work/log")"
 
 # -- explain
 rocesim run "$work/small.yaml" --set scale-up.credits=8KiB --set scale-up.delay=2us -o "$work/out" \

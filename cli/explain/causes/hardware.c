@@ -8,6 +8,7 @@
 
 #include "net/faults.h"
 #include "net/ports.h"
+#include "net/scale_up.h"
 #include "nic/detail.h"
 #include "world/format.h"
 
@@ -336,8 +337,10 @@ static void find_down(explain_t *explain)
             finding->score_ps = cli__explain_flows_of_link(explain, finding, i, false);
         }
         finding->score_ps += (double)lost * SIM_PS_PER_US;
-        cli__explain_remedy(finding, "network.convergence=100us",
-                            "routing leaves a dead link sooner");
+        if (net_accelerator_host(ends[0]) == NULL && net_accelerator_host(ends[1]) == NULL) {
+            cli__explain_remedy(finding, "network.convergence=100us",
+                                "routing leaves a dead link sooner");
+        }
     }
 }
 
