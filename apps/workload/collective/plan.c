@@ -25,15 +25,17 @@
 #define LINKS_SHARE (18 * 20.6 / 450)
 #define LINKS_SHARE_BLACKWELL (18 * 40.1 / 900)
 #define NVLS_SHARE (5.0 / 6)
-// A rack has more GPUs than the 32 heads that reduce for NVLS at most. NCCL's search leaves each
-// of them 20 of 900 GB/s, and NCCL 2.28 expects 0.74 of 31 such shares.
+// NCCL: at most 32 GPUs are heads, which reduce and spread for all of a rack.
 #define NVLS_HEADS 32u
-#define NVLS_SHARE_RACK (0.74 * (NVLS_HEADS - 1) * 20 / 900)
 // NVLS between nodes: a shard's bus bandwidth, which NCCL 2.30 expects at most with 2 and with more
 // nodes (perChMaxNVLSTreeBws), in GB/s
 static const double nvls_tree_gbytes[2][2] = {{57.7, 45.5}, {96, 80}}; // Hopper, Blackwell
-// A step of NVLS waits for the other GPUs before it moves its chunk; NCCL's step of a tree.
-#define NVLS_STEP_PS (4 * SIM_PS_PER_US)
+// A step of an all-reduce by NVLS waits for the other GPUs before it moves its chunk. Published
+// times of 4 to 8 H100 leave 6 us for it (4 us with chunks of 16 KiB, 7 of 128 KiB). Those of 4, 8
+// and 64 GB300 at 8 and 16 GiB rise by 0.7 us a GPU (docs/models/collectives.md).
+#define NVLS_STEP_PS (6 * SIM_PS_PER_US)
+#define NVLS_STEP_BLACKWELL_PS (4 * SIM_PS_PER_US)
+#define NVLS_STEP_BLACKWELL_GPU_PS (SIM_PS_PER_US * 7 / 10)
 // A local-rate from BLACKWELL_BPS on is taken for that of a Blackwell GPU.
 #define BLACKWELL_BPS UINT64_C(7200000000000)
 #define BUFFER_STEPS 8u                       // NCCL: steps of a channel's buffer
@@ -150,17 +152,24 @@ static bool reduces_in_switch(const app__algorithm_t *algorithm)
     return algorithm == &app__nvls || algorithm == &app__nvls_tree;
 }
 
+// Returns how many GPUs of a node reduce for NVLS.
+static uint32_t nvls_heads(const app__program_t *program)
+{
+    return SIM_MIN(program->layout->per_node, NVLS_HEADS);
+}
+
 // Lowers `chunk` to `least` if the buffer has fewer than `chunks` of them for each channel and
-// shard.
+// head.
 static uint64_t fewer(const app__coll_plan_t *plan, uint64_t chunk, uint64_t chunks, uint64_t least)
 {
-    const uint64_t together = (uint64_t)plan->program.channels * plan->program.layout->per_node;
+    const uint64_t together = (uint64_t)plan->program.channels * nvls_heads(&plan->program);
     return plan->bytes < chunks * together * chunk && chunk > least ? least : chunk;
 }
 
-// Returns the bytes of NVLS's chunks: NCCL 2.27, calcCollChunking in src/enqueue.cc. Between
-// nodes, NCCL's NVLS needs switches that reduce; here it has a ring there, and a tree's chunks.
-static uint64_t nvls_chunk(const app__coll_plan_t *plan)
+// Returns the bytes of a head's chunks of NVLS: NCCL 2.27, calcCollChunking in src/enqueue.cc.
+// Between nodes, NCCL's NVLS needs switches that reduce; here it has a ring there, and a tree's
+// chunks.
+static uint64_t head_chunk(const app__coll_plan_t *plan)
 {
     const uint32_t nodes = plan->program.layout->nodes;
     uint64_t chunk = nodes < NVLS_NODES ? NVLS_STEP : NVLS_STEP / 2;
@@ -171,6 +180,14 @@ static uint64_t nvls_chunk(const app__coll_plan_t *plan)
     chunk = fewer(plan, chunk, 64, 64 * KIB);
     chunk = fewer(plan, chunk, 8, 32 * KIB);
     return fewer(plan, chunk, 2, 16 * KIB);
+}
+
+// Returns the bytes of a rank's chunks of NVLS. All ranks have shards here, also where few are
+// heads, so that a loop has the bytes of NCCL's.
+static uint64_t nvls_chunk(const app__coll_plan_t *plan)
+{
+    const uint32_t size = plan->program.layout->per_node;
+    return size == 0 ? head_chunk(plan) : head_chunk(plan) * nvls_heads(&plan->program) / size;
 }
 
 // Returns the bytes of a step of a channel's buffer.
@@ -260,17 +277,41 @@ static double links_bps(const app__collectives_t *all)
            (is_blackwell(all) ? LINKS_SHARE_BLACKWELL : LINKS_SHARE);
 }
 
-// Returns the rate of a buffer that the NVSwitches of nodes reduce or spread in full chunks. A link
-// of an all-reduce carries the buffer in each direction, and the GPU's own shard once more.
-static double nvls_bps(const app__collectives_t *all, const app__program_t *program)
+// Returns the number of channels that NCCL uses for NVLS.
+static uint32_t nvls_channels(const app__collectives_t *all, const app__layout_t *layout)
+{
+    return !is_blackwell(all)  ? NVLS_CHANNELS
+           : layout->nodes > 1 ? NVLS_CHANNELS_BLACKWELL_FAR
+                               : NVLS_CHANNELS_BLACKWELL;
+}
+
+// Returns the bits of a loop of NVLS in full chunks.
+static double full_loop_bits(const app__collectives_t *all, const app__program_t *program)
+{
+    return 8.0 * NVLS_STEP * nvls_channels(all, program->layout) * nvls_heads(program);
+}
+
+// Returns for how long a loop of NVLS waits.
+static sim_time_t nvls_step_ps(const app__collectives_t *all, const app__program_t *program)
+{
+    return is_blackwell(all)
+               ? NVLS_STEP_BLACKWELL_PS + NVLS_STEP_BLACKWELL_GPU_PS * program->layout->per_node
+               : NVLS_STEP_PS;
+}
+
+// Returns the rate of a buffer that the NVSwitches of nodes reduce or spread in full chunks, where
+// each loop of an all-reduce waits `step_ps`. NCCL chooses by the rate without these waits.
+static double nvls_bps(const app__collectives_t *all, const app__program_t *program,
+                       sim_time_t step_ps)
 {
     const double size = program->layout->per_node;
     const uint32_t nodes = program->layout->nodes;
     const double ranks = program->ranks;
-    const bool both = program->kind == APP__COLL_ALL_REDUCE;
-    const double bps = size > NVLS_HEADS
-                           ? (double)all->workload->options.local_bps * NVLS_SHARE_RACK
-                           : links_bps(all) * NVLS_SHARE * (both ? size / (size + 1) : 1);
+    const double links = links_bps(all) * NVLS_SHARE;
+    const double step_s = (double)step_ps / SIM_PS_PER_S;
+    const double bps = program->kind == APP__COLL_ALL_REDUCE && size > 0
+                           ? 1 / (1 / links + step_s / full_loop_bits(all, program))
+                           : links;
     const double tree_bps = 8e9 * nvls_tree_gbytes[is_blackwell(all)][nodes > 2] * size * ranks /
                             (2 * SIM_MAX(ranks - 1, 1));
     return all->options.nvls_bps != SIM_AUTO ? (double)all->options.nvls_bps
@@ -295,7 +336,7 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
         .per_node = program->ranks / layout->nodes,
         .channels = program->channels,
         .inside_gbytes = inside_bps / 8e9,
-        .nvls_gbytes = nvls_bps(all, program) / 8e9,
+        .nvls_gbytes = nvls_bps(all, program, 0) / 8e9,
         .between_gbytes =
             (double)nic_rate_bps(rail->endpoint->nic) / 8e9 * program->ranks / layout->nodes,
         .nvls = options->nvls,
@@ -324,14 +365,6 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     }
 }
 
-// Returns the number of channels that NCCL uses for NVLS.
-static uint32_t nvls_channels(const app__collectives_t *all, const app__layout_t *layout)
-{
-    return !is_blackwell(all)  ? NVLS_CHANNELS
-           : layout->nodes > 1 ? NVLS_CHANNELS_BLACKWELL_FAR
-                               : NVLS_CHANNELS_BLACKWELL;
-}
-
 // Returns the rate of the plan's messages within a host. With NCCL's latencies, a loop of smaller
 // chunks of NVLS takes as much longer as its steps wait. The NVSwitch reduces a rank's own shard,
 // too, and returns it, so that messages to the other ranks have less than that rate.
@@ -342,12 +375,13 @@ static uint64_t local_bps(const app__collectives_t *all, const app__coll_plan_t 
     if (!reduces_in_switch(program->algorithm)) {
         return all->workload->options.local_bps;
     }
-    double bps = nvls_bps(all, program);
+    double bps = nvls_bps(all, program, nvls_step_ps(all, program));
     if (all->options.tuning_latency && plan->cut.chunk_bytes > 0) {
-        const double step_ps = (double)scaled(NVLS_STEP_PS, all->options.tuning_scale);
+        const double step_ps =
+            (double)scaled(nvls_step_ps(all, program), all->options.tuning_scale);
         const double bits = 8.0 * (double)plan->cut.chunk_bytes * plan->cut.chunks;
-        const double full = 8.0 * NVLS_STEP * program->channels * size;
-        bps = 1 / (1 / bps + step_ps / SIM_PS_PER_S * (1 / bits - 1 / full));
+        const double full_bits = full_loop_bits(all, program);
+        bps = 1 / (1 / bps + step_ps / SIM_PS_PER_S * (1 / bits - 1 / full_bits));
     }
     return (uint64_t)(program->kind == APP__COLL_ALL_REDUCE && size > 1 ? bps / size * (size - 1)
                                                                         : bps);

@@ -144,8 +144,10 @@ def two_levels(algorithm, per_node, nodes, size):
         inside = (per_node - 1) * (local(long, 3.6e12) + delay)
         return inside + between(nodes, part) + max(inside, ACK if nodes > 1 else 0)
     # A rank sends all shards but its own, and receives all but its own; the NVSwitch has all. They
-    # share its link, so that short ones pass at one time, and the long one later.
-    rate = min(3.6e12 * (18 * 20.6 / 450) * 5 / 6 * per_node / (per_node + 1), tree_rate(per_node, nodes))
+    # share its link, so that short ones pass at one time, and the long one later. The rate is that of
+    # full loops (16 channels of 128 KiB for each rank of a node, 32 at most), which wait for a step of 6 us.
+    full = 8 * 16 * 131072 * min(per_node, 32)
+    rate = min(1 / (1 / (3.6e12 * (18 * 20.6 / 450) * 5 / 6) + 6e-6 / full), tree_rate(per_node, nodes))
     rate = int(rate / per_node * max(per_node - 1, 1))
 
     def reduced(shard, chunk):  # when the owner of a shard has it
@@ -228,17 +230,20 @@ for more, byte in [(", nvls-rate: 800Gbps", 10), (", local-rate: 800Gbps, nvls-r
     # Channels share the link, so that none hands in its shards before the others.
     nvls = 2 * (4 * both + 1_000_000)
     compare(8, 4 * 8 * 5000, "all-reduce", "nvls", nvls, more + ", channels: 4")
-# With NCCL's latencies, a loop of chunks of 16 or 32 KiB waits 7/8 or 3/4 of 4 us longer for its step. Its
-# time is that of the other 7 shards. A call takes 25 us, and the loops go up and down.
-for size, loop, wait in [(4 << 20, 2 << 20, 3.5), (16 << 20, 4 << 20, 3)]:
+# With NCCL's latencies, a loop of chunks of 16 or 32 KiB waits 6 us for its step. Its time is that of the
+# other 7 shards. A call takes 25 us, and the loops go up and down.
+for size, loop in [(4 << 20, 2 << 20), (16 << 20, 4 << 20)]:
     words = f"kind: all-reduce, algorithm: nvls, bytes: {size}, protocol: simple, tuning-latency: on"
-    loop_us = loop / (370800 * 5 / 6 * 8 / 9) + wait
+    loop_us = loop / (370800 * 5 / 6) + 6
     found = run(8, words)["apps"][0]["finish_us"]["max"] / (25 + (size // loop + 1) * loop_us)
     check(words, 1e6 * abs(found - 1) // 100, 0)
 # NCCL's chunks of NVLS get smaller with the buffer: so many loops of a channel's 8 shards.
 for size, loops in [(67108864, 64), (33554432, 64), (2097152, 8), (262144, 2)]:
     words = f"kind: all-reduce, algorithm: nvls, bytes: {size}, channels: 1"
     check(words, run(8, words)["apps"][0]["messages"] / 1e6, 8 * 14 * loops)
+# Of 64 GPUs 32 reduce, so that 1 MiB has 2 loops of 32 x 16 KiB.
+words = "kind: all-reduce, algorithm: nvls, bytes: 1048576, channels: 1"
+check(words, run(64, words)["apps"][0]["messages"] / 1e6, 64 * 126 * 2)
 SCENARIO = """
 topology: {star: {hosts: %d, nics-per-host: @, rate: 400Gbps, delay: 500ns}}
 nic: {congestion-control: none, mtu: 4096}

@@ -62,10 +62,9 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
         one_node ? question->inside_gbytes
                  : SIM_MIN(question->between_gbytes, question->inside_gbytes * question->per_node);
     if (algorithm == &app__nvls || algorithm == &app__nvls_tree) {
-        const double between =
-            question->nodes > 2 ? question->between_gbytes / 2 : question->between_gbytes;
-        return 1000 *
-               (one_node ? question->nvls_gbytes : SIM_MIN(question->nvls_gbytes, between * 5 / 6));
+        const double between = question->between_gbytes * (question->nodes > 2 ? 1 : 2) *
+                               question->ranks / ring_steps(question, question->ranks);
+        return 1000 * (one_node ? question->nvls_gbytes : SIM_MIN(question->nvls_gbytes, between));
     }
     if (algorithm == &app__tree) {
         bus = SIM_MIN(bus * 0.92, channels * tree_max[row]);
