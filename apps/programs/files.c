@@ -164,7 +164,7 @@ static void put_guid(place_t *place, const char *name, uint64_t guid)
 }
 
 // Writes the cores of the host as Linux writes sets of them.
-static void put_cores(place_t *place, uint32_t cores)
+static void put_cores(place_t *place, const char *map, const char *list, uint32_t cores)
 {
     char text[TEXT_BYTES] = "";
     size_t length = 0;
@@ -173,9 +173,24 @@ static void put_cores(place_t *place, uint32_t cores)
         length += (size_t)snprintf(text + length, sizeof(text) - length, "%08x%s",
                                    UINT32_MAX >> (32 - here), word > 0 ? "," : "");
     }
-    put(place, "local_cpus", "%s", text);
-    put(place, "local_cpulist", "0-%u", cores - 1);
-    put(place, "numa_node", "0");
+    put(place, map, "%s", text);
+    put(place, list, "0-%u", cores - 1);
+}
+
+// Writes the only NUMA node of the host, whatever this machine has.
+static void put_node(place_t *place, uint32_t cores)
+{
+    static const char *const sets[] = {"online", "possible", "has_cpu", "has_memory",
+                                       "has_normal_memory"};
+    enter(place, "sys/devices/system/node/");
+    for (size_t i = 0; i < SIM_COUNT_OF(sets); i++) {
+        put(place, sets[i], "0");
+    }
+    enter(place, "sys/devices/system/node/node0/");
+    put_cores(place, "cpumap", "cpulist", cores);
+    put(place, "distance", "10");
+    put(place, "meminfo", "Node 0 MemTotal: %u kB\nNode 0 MemFree: %u kB", 1u << 26, 1u << 26);
+    enter(place, "%s", "");
 }
 
 #define DEVICE_FOLDER "sys/devices/pci0000:00/0000:%02x:00.0/"
@@ -252,7 +267,8 @@ static void put_pci(place_t *place, const program_shared_t *shared)
     put(place, "subsystem_device", "0x0000");
     put(place, "class", "0x020000");
     put(place, "revision", "0x00");
-    put_cores(place, shared->cores);
+    put_cores(place, "local_cpus", "local_cpulist", shared->cores);
+    put(place, "numa_node", "0");
 }
 
 static void put_device(place_t *place, uint32_t index, const program_device_t *device,
@@ -329,6 +345,7 @@ static void put_network(place_t *place, const program_shared_t *shared)
 static void put_host(place_t *place, const program_shared_t *shared, uint64_t id)
 {
     put_network(place, shared);
+    put_node(place, shared->cores);
     for (uint32_t i = 0; i < shared->device_count; i++) {
         put_device(place, i, &shared->devices[i], shared);
     }

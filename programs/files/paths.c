@@ -23,6 +23,7 @@ static const char *const prefixes[] = {
     "/sys/bus/pci",
     "/sys/devices/pci",
     "/sys/devices/virtual/net",
+    "/sys/devices/system/node",
     "/dev/infiniband",
     SHARED_MEMORY,
     "/proc/net",

@@ -24,6 +24,7 @@ ls $device $counters /sys/class/net /sys/bus/pci/devices
 cat $device/node_type $counters/state $counters/gids/0 $counters/gid_attrs/types/0
 readlink /sys/class/net/eth0
 realpath $device/device
+cat /sys/devices/system/node/node0/cpulist /sys/devices/system/node/node0/cpumap
 cd /sys/class/net/eth0/device/ && ls infiniband && cat vendor
 cd $counters/hw_counters && pwd && cat qps_live
 [ -c /dev/infiniband/uverbs0 ] && [ -w /dev/infiniband/uverbs0 ]
@@ -65,7 +66,7 @@ diff -r "$work/first/programs" "$work/second/programs" || fail "two equal runs s
 out=$work/first/programs
 for line in "1: CA" "4: ACTIVE" "0000:0000:0000:0000:0000:ffff:0a00:0003" "RoCE v2" \
     "../../devices/pci0000:00/0000:01:00.0/net/eth0" "/sys/devices/pci0000:00/0000:01:00.0" \
-    "0000:01:00.0" "uverbs0" "$device" "$counters/hw_counters" "$counters/counters/port_xmit_data:0"; do
+    "0-63" "ffffffff,ffffffff" "0000:01:00.0" "uverbs0" "$device" "$counters/hw_counters" "$counters/counters/port_xmit_data:0"; do
     [ "$line" = uverbs0 ] || grep -qxF -- "$line" "$out/host2-0.out" || fail "no line '$line'"
 done
 [ ! -s "$out/host2-0.err" ] || fail "$(cat "$out/host2-0.err")"
