@@ -66,7 +66,8 @@ diff -r "$work/first/programs" "$work/second/programs" || fail "two equal runs s
 out=$work/first/programs
 for line in "1: CA" "4: ACTIVE" "0000:0000:0000:0000:0000:ffff:0a00:0003" "RoCE v2" \
     "../../devices/pci0000:00/0000:01:00.0/net/eth0" "/sys/devices/pci0000:00/0000:01:00.0" \
-    "0-63" "ffffffff,ffffffff" "0000:01:00.0" "uverbs0" "$device" "$counters/hw_counters" "$counters/counters/port_xmit_data:0"; do
+    "0-63" "ffffffff,ffffffff" \
+    "0000:01:00.0" "uverbs0" "$device" "$counters/hw_counters" "$counters/counters/port_xmit_data:0"; do
     [ "$line" = uverbs0 ] || grep -qxF -- "$line" "$out/host2-0.out" || fail "no line '$line'"
 done
 [ ! -s "$out/host2-0.err" ] || fail "$(cat "$out/host2-0.err")"
