@@ -138,8 +138,12 @@ uint32_t net_interface_in_plane(const net_t *net, uint32_t interface, uint32_t p
 
 uint32_t net_interface_of_nic(const net_t *net, uint32_t interface)
 {
-    const bool is_first = interface < net->plane0_count;
-    return is_first ? interface : net_interface_in_plane(net, interface, 0);
+    if (interface < net->plane0_count) {
+        return interface;
+    }
+    return net->even_planes != 0
+               ? (interface - (uint32_t)net->plane0_count) / (net->even_planes - 1)
+               : net_interface_in_plane(net, interface, 0);
 }
 
 size_t net_interface_count(const net_t *net)

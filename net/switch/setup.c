@@ -127,8 +127,8 @@ static void choose_loop(net_switch_t *sw)
     } else if (!late) {
         sw->loop.run = net__switch_run_tables;
     } else {
-        sw->node.follows_routes = own;
-        sw->node.route_mask = own ? UINT8_MAX : 0;
+        sw->node.follows_routes = own || sw->balance->follows;
+        sw->node.route_mask = sw->node.follows_routes ? UINT8_MAX : 0;
         sw->by_table = !own;
         sw->routed_by_dscp = sw->routed_by_dscp && own;
         sw->loop.run = net__switch_run_late;

@@ -6,7 +6,6 @@
 // transport that watches paths says so itself.
 #include "nic/schedule/planes.h"
 
-#include "net/link_state.h"
 #include "net/port_queue.h"
 #include "nic/schedule/eligible.h"
 
@@ -40,19 +39,6 @@ void nic__planes_connect(nic_qp_t *qp)
     qp->plane = (uint8_t)(sim_mix64(flow) % planes->count);
 }
 
-static SIM_ALWAYS_INLINE bool is_out(const nic_qp_t *qp, uint32_t plane)
-{
-    const nic_t *const nic = qp->nic;
-    const net_port_t *const port = &nic->planes->ports[plane];
-    const net_t *const net = nic->host->node.net;
-    if (port->down || (qp->ops->plane_out != NULL && qp->ops->plane_out(qp, plane))) {
-        return true;
-    }
-    return net_changes_links(net) && qp->path.destination < net_interface_count(net) &&
-           !net_leads_to(net, port, net_interface_in_plane(net, qp->path.destination, plane),
-                         nic__node(nic)->now_ps);
-}
-
 // Returns the plane that stands for the queue pair's own one: the first from it on that is not out.
 // If all are out, it is one that the transport can use, else the scheduler would ask for ever; or
 // its own one. Flows of a plane that is out spread over the others.
@@ -60,7 +46,7 @@ static uint32_t plane_of(const nic_qp_t *qp)
 {
     const struct nic_planes *const planes = qp->nic->planes;
     const uint32_t own = qp->plane;
-    if (SIM_LIKELY(!is_out(qp, own))) {
+    if (SIM_LIKELY(!nic__plane_is_out(qp, own))) {
         return own;
     }
     const uint32_t step = planes->choice == NIC_PLANES_HASH
@@ -68,7 +54,7 @@ static uint32_t plane_of(const nic_qp_t *qp)
                               : 0;
     for (uint32_t i = 0; i < planes->count - 1; i++) {
         const uint32_t plane = (own + 1 + (step + i) % (planes->count - 1)) % planes->count;
-        if (!is_out(qp, plane)) {
+        if (!nic__plane_is_out(qp, plane)) {
             return plane;
         }
     }
@@ -84,7 +70,7 @@ static uint32_t plane_of(const nic_qp_t *qp)
 // Returns whether the next packet of a queue pair may leave in a plane.
 static SIM_ALWAYS_INLINE bool takes(const nic_qp_t *qp, uint32_t plane)
 {
-    if (qp->nic->planes->choice == NIC_PLANES_LEAST_QUEUE && !is_out(qp, plane)) {
+    if (qp->nic->planes->choice == NIC_PLANES_LEAST_QUEUE && !nic__plane_is_out(qp, plane)) {
         return true; // whoever is free has the shortest queue: packets are made for a free port
     }
     return plane_of(qp) == plane;
@@ -119,28 +105,29 @@ nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane)
     return next_of(nic, class, plane);
 }
 
-uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane, nic_qp_t **next)
+uint8_t nic__planes_ready(const nic_t *nic, uint32_t plane, uint32_t classes, nic_qp_t **next)
 {
-    const net_port_t *const port = &nic->planes->ports[plane];
-    const uint32_t paused = port->paused;
-    uint32_t classes = port->waiting & ~paused;
-    for (uint32_t left = nic->ready_classes & ~classes & ~paused; left != 0; left &= left - 1) {
-        const uint32_t class = (uint32_t)__builtin_ctz(left);
+    uint32_t ready = 0;
+    for (; classes != 0; classes &= classes - 1) {
+        const uint32_t class = (uint32_t)__builtin_ctz(classes);
         nic_qp_t *const qp = next_of(nic, class, plane);
         if (qp != NULL) {
-            classes |= 1u << class;
+            ready |= 1u << class;
             *next = qp;
         }
     }
-    return (uint8_t)classes;
+    return (uint8_t)ready;
 }
 
 void nic__planes_address(const nic_t *nic, net_packet_t *packet, uint32_t plane)
 {
-    const net_t *const net = nic->host->node.net;
-    packet->source = nic->planes->ports[plane].interface;
-    packet->destination = net_interface_in_plane(net, packet->destination, plane);
-    packet->route = 0; // that of plane 0; switches look the port up by the flow's hash
+    const uint32_t source = nic->planes->ports[plane].interface;
+    if (packet->source != source) {
+        packet->source = source;
+        packet->destination =
+            net_interface_in_plane(nic->host->node.net, packet->destination, plane);
+        packet->route = 0; // that of another plane; switches look the port up by the flow's hash
+    }
 }
 
 void nic__planes_arrived(nic_t *nic, net_packet_t *packet, uint32_t plane)

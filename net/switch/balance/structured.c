@@ -40,6 +40,7 @@ static uint32_t path(const net_switch_t *sw, uint32_t source, uint32_t destinati
 
 const net_balance_ops_t net__balance_structured = {
     .name = "structured",
+    .follows = true,
     .lone = true,
     .late = true,
     .built = net__balance_seed,

@@ -7,6 +7,7 @@
 #ifndef NIC_TRANSPORT_MRC_MRC_H
 #define NIC_TRANSPORT_MRC_MRC_H
 
+#include "nic/path/port_routes.h"
 #include "nic/transport/mrc/evs.h"
 #include "nic/transport/selective/flight.h"
 #include "nic/transport/selective/nscc.h"
@@ -86,6 +87,7 @@ typedef struct nic_mrc {
     uint32_t probe_number;
     uint32_t immediates; // WRITEs with immediate among the work requests that began to be sent
     nic_mrc_frame_t frame;
+    nic_port_routes_t routes; // by EV
     // receiver
     nic_sack_t sack;
     uint32_t told_msn;  // of the last transport ACK

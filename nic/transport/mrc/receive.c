@@ -108,18 +108,6 @@ static void take_trimmed(nic_mrc_t *mrc, const cause_t *cause, bool last_hop)
     send_nack(mrc, cause, last_hop ? MRC_NACK_TRIMMED_LAST_HOP : MRC_NACK_TRIMMED);
 }
 
-static cause_t cause_of(const nic_mrc_t *mrc, const net_packet_t *packet)
-{
-    const uint64_t first_psn = mrc->held.kept.first_psn;
-    cause_t cause = {.packet = nic__sack_cause(packet, first_psn)};
-    if (packet->opcode == ROCE_MRC_PROBE) {
-        cause.packet.psn = first_psn;
-        cause.probe = true;
-        cause.number = net_packet_aside(packet)->sack.cause_psn;
-    }
-    return cause;
-}
-
 static void take_data(nic_mrc_t *mrc, net_packet_t *packet, const cause_t *cause)
 {
     nic_qp_t *const qp = mrc->held.base.qp;
@@ -147,8 +135,11 @@ void nic__mrc_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic_transport_consume(qp, packet);
         return;
     }
-    const cause_t cause = cause_of(mrc, packet);
-    if (SIM_UNLIKELY(cause.probe)) {
+    cause_t cause = {.packet = nic__sack_cause(packet, mrc->held.kept.first_psn)};
+    if (SIM_UNLIKELY(packet->opcode == ROCE_MRC_PROBE)) {
+        cause.packet.psn = mrc->held.kept.first_psn;
+        cause.probe = true;
+        cause.number = net_packet_aside(packet)->sack.cause_psn;
         nic_transport_consume(qp, packet);
         send_sack(mrc, &cause);
     } else if (SIM_UNLIKELY(net_packet_trimmed(network, packet))) {

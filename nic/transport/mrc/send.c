@@ -102,10 +102,9 @@ void nic__mrc_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
     nic_mrc_t *const mrc = nic__mrc_of(qp);
     net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
-    packet->udp_source_port = port;
-    packet->flow_hash =
-        net_flow_hash(nic->host->node.net, packet->source, packet->destination, port);
-    packet->route = 0; // switches look up the port of each packet
+    const uint32_t evs = mrc->evs.block * mrc->evs.plane_count;
+    const uint32_t ev = (uint32_t)port - ROCE_SOURCE_PORT_MIN;
+    nic__take_route(&mrc->routes, qp, packet, port, &(nic_route_place_t){ev, evs, 3 * evs});
     aside->mrc.qp = qp->number;
     const bool request = operation <= ROCE_READ_REQUEST || operation == ROCE_COMPARE_SWAP ||
                          operation == ROCE_FETCH_ADD;

@@ -95,6 +95,8 @@ static void mrc_close(nic_qp_t *qp)
     nic__single_acks_close(&mrc->held);
     nic__evs_fini(&mrc->evs);
     nic__flight_fini(&mrc->flight);
+    sim_free(mrc->routes.routes);
+    mrc->routes = (nic_port_routes_t){0};
 }
 
 static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)

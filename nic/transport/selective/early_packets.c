@@ -6,10 +6,6 @@
 #include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
 
-// The low bits of a slot say what it holds: MISSING, the time since when its packet is missed; 0 or
-// PLACED, a packet, whose payload is placed or not; COVERED, a PSN of the READ before it. Packets
-// are aligned, so that their low bits are free.
-enum { MISSING = 1, PLACED = 2, COVERED = 3, TAG = 3 };
 #define FIRST_CAPACITY 64u
 
 void nic__early_init(nic_early_t *kept, uint64_t first_psn)
@@ -17,25 +13,20 @@ void nic__early_init(nic_early_t *kept, uint64_t first_psn)
     *kept = (nic_early_t){.first_psn = first_psn, .end_psn = first_psn};
 }
 
-static inline uint64_t *slot_of(const nic_early_t *kept, uint64_t psn)
-{
-    return &kept->slots[psn & (kept->capacity - 1)];
-}
-
 static inline bool is_packet(uint64_t slot)
 {
-    return (slot & TAG) == 0 || (slot & TAG) == PLACED;
+    return (slot & NIC_EARLY_TAG) == 0 || (slot & NIC_EARLY_TAG) == NIC_EARLY_PLACED;
 }
 
 static inline net_packet_t *packet_of(uint64_t slot)
 {
-    return (net_packet_t *)(uintptr_t)(slot & ~(uint64_t)TAG);
+    return (net_packet_t *)(uintptr_t)(slot & ~(uint64_t)NIC_EARLY_TAG);
 }
 
 void nic__early_fini(nic_early_t *kept, nic_qp_t *qp)
 {
     for (uint64_t psn = kept->first_psn; psn < kept->end_psn; psn++) {
-        const uint64_t slot = *slot_of(kept, psn);
+        const uint64_t slot = *nic__early_slot(kept, psn);
         if (is_packet(slot)) {
             nic_transport_consume(qp, packet_of(slot));
         }
@@ -49,7 +40,7 @@ static void resize(nic_early_t *kept, uint64_t capacity)
 {
     uint64_t *const slots = sim_alloc_array(capacity, sizeof(*slots));
     for (uint64_t psn = kept->first_psn; psn < kept->end_psn; psn++) {
-        slots[psn & (capacity - 1)] = *slot_of(kept, psn);
+        slots[psn & (capacity - 1)] = *nic__early_slot(kept, psn);
     }
     sim_free(kept->slots);
     kept->slots = slots;
@@ -67,11 +58,6 @@ static void reserve(nic_early_t *kept, uint64_t end_psn)
     }
 }
 
-bool nic__early_has(const nic_early_t *kept, uint64_t psn)
-{
-    return psn < kept->first_psn || (psn < kept->end_psn && (*slot_of(kept, psn) & TAG) != MISSING);
-}
-
 uint64_t nic__early_bits(const nic_early_t *kept, uint64_t base_psn, uint32_t count)
 {
     SIM_ASSERT(count <= 64);
@@ -82,24 +68,18 @@ uint64_t nic__early_bits(const nic_early_t *kept, uint64_t base_psn, uint32_t co
     const uint32_t first = before < end ? (uint32_t)before : end;
     uint64_t bits = first == 64 ? UINT64_MAX : (UINT64_C(1) << first) - 1; // all of those have come
     for (uint32_t i = first; i < end; i++) {
-        bits |= (uint64_t)((kept->slots[(base_psn + i) & mask] & TAG) != MISSING) << i;
+        bits |=
+            (uint64_t)((kept->slots[(base_psn + i) & mask] & NIC_EARLY_TAG) != NIC_EARLY_MISSING)
+            << i;
     }
     return bits;
-}
-
-nic_early_news_t nic__early_look(const nic_early_t *kept, uint64_t psn)
-{
-    if (psn >= kept->end_psn) {
-        return NIC_KEPT_NEW;
-    }
-    return nic__early_has(kept, psn) ? NIC_KEPT_AGAIN : NIC_KEPT_REPAIR;
 }
 
 // Notes that a missing PSN has come.
 static void note_repair(nic_early_t *kept, uint64_t psn, sim_time_t now_ps)
 {
-    const uint64_t slot = *slot_of(kept, psn);
-    if ((slot & TAG) == MISSING) {
+    const uint64_t slot = *nic__early_slot(kept, psn);
+    if ((slot & NIC_EARLY_TAG) == NIC_EARLY_MISSING) {
         const uint64_t waited_ps = now_ps - (slot >> 2);
         kept->missing--;
         kept->repaired++;
@@ -112,7 +92,7 @@ static void extend(nic_early_t *kept, uint64_t psn, uint32_t span, sim_time_t no
 {
     reserve(kept, psn + span);
     while (kept->end_psn < psn) {
-        *slot_of(kept, kept->end_psn++) = now_ps << 2 | MISSING;
+        *nic__early_slot(kept, kept->end_psn++) = now_ps << 2 | NIC_EARLY_MISSING;
         kept->missing++;
     }
 }
@@ -128,8 +108,9 @@ void nic__early_put(nic_early_t *kept, uint64_t psn, uint32_t span, net_packet_t
         } else {
             kept->end_psn = at + 1;
         }
-        *slot_of(kept, at) =
-            at == psn ? (uint64_t)(uintptr_t)packet | (placed ? PLACED : 0) : COVERED;
+        *nic__early_slot(kept, at) =
+            at == psn ? (uint64_t)(uintptr_t)packet | (placed ? NIC_EARLY_PLACED : 0)
+                      : NIC_EARLY_COVERED;
     }
     kept->packets++;
 }
@@ -157,23 +138,26 @@ static void shrink(nic_early_t *kept)
 bool nic__early_execute(nic_early_t *kept, nic_qp_t *qp)
 {
     while (kept->first_psn < kept->end_psn) {
-        const uint64_t slot = *slot_of(kept, kept->first_psn);
+        const uint64_t slot = *nic__early_slot(kept, kept->first_psn);
         if (!is_packet(slot)) {
-            SIM_ASSERT((slot & TAG) == MISSING);
+            SIM_ASSERT((slot & NIC_EARLY_TAG) == NIC_EARLY_MISSING);
             break;
         }
         net_packet_t *const packet = packet_of(slot);
         const uint32_t span = nic__packet_span(qp, packet);
         if (kept->first_psn + 4 < kept->end_psn) {
-            __builtin_prefetch(packet_of(*slot_of(kept, kept->first_psn + 4)));
+            __builtin_prefetch(packet_of(*nic__early_slot(kept, kept->first_psn + 4)));
         }
         kept->packets--;
-        const uint32_t placed_bytes = (slot & TAG) == PLACED ? packet->payload_bytes : 0;
+        const uint32_t placed_bytes =
+            (slot & NIC_EARLY_TAG) == NIC_EARLY_PLACED ? packet->payload_bytes : 0;
         // If the packet is refused, it is missing again.
-        *slot_of(kept, kept->first_psn) = nic__node(qp->nic)->now_ps << 2 | MISSING;
-        if (!nic__execute_next(qp, packet, (slot & TAG) == PLACED)) {
+        *nic__early_slot(kept, kept->first_psn) =
+            nic__node(qp->nic)->now_ps << 2 | NIC_EARLY_MISSING;
+        if (!nic__execute_next(qp, packet, (slot & NIC_EARLY_TAG) == NIC_EARLY_PLACED)) {
             for (uint64_t at = 1; at < span; at++) {
-                *slot_of(kept, kept->first_psn + at) = *slot_of(kept, kept->first_psn);
+                *nic__early_slot(kept, kept->first_psn + at) =
+                    *nic__early_slot(kept, kept->first_psn);
             }
             kept->missing += span;
             qp->nic->counters.rx_restarted_bytes += placed_bytes; // it comes again
@@ -194,45 +178,19 @@ uint32_t nic__read_span(const nic_qp_t *qp, const net_packet_t *packet)
     return length > NIC_MESSAGE_BYTES_MAX ? 1 : nic__packet_count(qp, length);
 }
 
-nic_arrival_t nic__early_receive(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet)
+void nic__early_duplicate(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet, uint64_t psn)
 {
-    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
-    nic_arrival_t arrival = {
-        .psn = nic__psn(packet->psn, kept->first_psn),
-        .span = nic__packet_span(qp, packet),
-        .news = NIC_KEPT_AGAIN,
-        .refused = (qp->rx_flags & NIC_RX_STOPPED) != 0,
-    };
-    SIM_ASSERT(kept->first_psn == qp->expected_psn);
-    if (arrival.refused || arrival.psn + arrival.span > kept->first_psn + NIC_PSN_WINDOW) {
-        nic_transport_consume(qp, packet);
-        return arrival;
+    qp->nic->counters.duplicate_request++;
+    if (psn < kept->first_psn) {
+        nic__repeated_ask(&kept->again, qp, packet, psn);
     }
-    if (arrival.psn < kept->first_psn) {
-        qp->nic->counters.duplicate_request++;
-        nic__repeated_ask(&kept->again, qp, packet, arrival.psn);
-        nic_transport_consume(qp, packet);
-        return arrival;
-    }
-    arrival.news = nic__early_look(kept, arrival.psn);
-    if (arrival.news == NIC_KEPT_AGAIN) {
-        qp->nic->counters.duplicate_request++;
-        nic_transport_consume(qp, packet);
-        return arrival;
-    }
-    if (arrival.psn == kept->first_psn) {
-        if (!nic__execute_next(qp, packet, false)) {
-            arrival.refused = true;
-            return arrival;
-        }
-        nic__early_pass(kept, arrival.span, now_ps);
-        if (SIM_UNLIKELY(!nic__early_empty(kept))) {
-            arrival.refused = !nic__early_execute(kept, qp);
-        }
-        return arrival;
-    }
+    nic_transport_consume(qp, packet);
+}
+
+void nic__early_keep(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet, uint64_t psn,
+                     uint32_t span)
+{
     qp->nic->counters.out_of_sequence++;
     const bool placed = nic_transport_place(qp, packet);
-    nic__early_put(kept, arrival.psn, arrival.span, packet, placed, now_ps);
-    return arrival;
+    nic__early_put(kept, psn, span, packet, placed, nic__node(qp->nic)->now_ps);
 }

@@ -13,6 +13,7 @@
 #define NIC_TRANSPORT_SELECTIVE_EARLY_PACKETS_H
 
 #include "nic/transport/entry.h"
+#include "nic/transport/responder_internal.h"
 #include "nic/transport/selective/repeated_answers.h"
 
 typedef struct nic_early {
@@ -50,14 +51,24 @@ static inline bool nic__early_empty(const nic_early_t *kept)
     return kept->first_psn == kept->end_psn;
 }
 
+// The low bits of a slot say what it holds: MISSING, the time since when its packet is missed; 0 or
+// PLACED, a packet, whose payload is placed or not; COVERED, a PSN of the READ before it. Packets
+// are aligned, so that their low bits are free.
+enum { NIC_EARLY_MISSING = 1, NIC_EARLY_PLACED = 2, NIC_EARLY_COVERED = 3, NIC_EARLY_TAG = 3 };
+static inline uint64_t *nic__early_slot(const nic_early_t *kept, uint64_t psn)
+{
+    return &kept->slots[psn & (kept->capacity - 1)];
+}
+
 // Returns true if this PSN has come. All below first_psn have.
-bool nic__early_has(const nic_early_t *kept, uint64_t psn);
+static inline bool nic__early_has(const nic_early_t *kept, uint64_t psn)
+{
+    return psn < kept->first_psn || (psn < kept->end_psn && (*nic__early_slot(kept, psn) &
+                                                             NIC_EARLY_TAG) != NIC_EARLY_MISSING);
+}
 
 // Returns which of the PSNs from base_psn on have come, the first in bit 0. count: at most 64.
 uint64_t nic__early_bits(const nic_early_t *kept, uint64_t base_psn, uint32_t count);
-
-// Returns what a packet that begins at psn would be.
-nic_early_news_t nic__early_look(const nic_early_t *kept, uint64_t psn);
 
 // Adds a new packet ahead of first_psn; the ring owns it.
 void nic__early_put(nic_early_t *kept, uint64_t psn, uint32_t span, net_packet_t *packet,
@@ -84,9 +95,40 @@ typedef struct nic_arrival {
     bool refused; // or failed: nothing is to be acknowledged
 } nic_arrival_t;
 
+// Consumes a packet that has come before. READs and atomics are answered again.
+void nic__early_duplicate(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet, uint64_t psn);
+// Keeps a packet whose turn has not come.
+void nic__early_keep(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet, uint64_t psn,
+                     uint32_t span);
+
 // Takes a request: executes it if its turn has come, with all that was kept behind it; keeps it
-// otherwise; answers READs and atomics again. The PSN must be within `limit` of expected_psn, else
-// it is consumed and counts as news NIC_KEPT_AGAIN.
-nic_arrival_t nic__early_receive(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet);
+// otherwise; answers READs and atomics again. A PSN that lies too far ahead is consumed and counts
+// as news NIC_KEPT_AGAIN.
+static inline nic_arrival_t nic__early_receive(nic_early_t *kept, nic_qp_t *qp,
+                                               net_packet_t *packet)
+{
+    const uint64_t psn = nic__psn(packet->psn, kept->first_psn);
+    const uint32_t span = nic__packet_span(qp, packet);
+    nic_arrival_t arrival = {.psn = psn, .span = span, .news = NIC_KEPT_AGAIN};
+    SIM_ASSERT(kept->first_psn == qp->expected_psn);
+    if (SIM_UNLIKELY((qp->rx_flags & NIC_RX_STOPPED) != 0 ||
+                     psn + span > kept->first_psn + NIC_PSN_WINDOW)) {
+        arrival.refused = (qp->rx_flags & NIC_RX_STOPPED) != 0;
+        nic_transport_consume(qp, packet);
+    } else if (SIM_UNLIKELY(nic__early_has(kept, psn))) {
+        nic__early_duplicate(kept, qp, packet, psn);
+    } else {
+        arrival.news = psn < kept->end_psn ? NIC_KEPT_REPAIR : NIC_KEPT_NEW;
+        if (psn != kept->first_psn) {
+            nic__early_keep(kept, qp, packet, psn, span);
+        } else if (!nic__execute_next(qp, packet, false)) {
+            arrival.refused = true;
+        } else {
+            nic__early_pass(kept, span, nic__node(qp->nic)->now_ps);
+            arrival.refused = !nic__early_empty(kept) && !nic__early_execute(kept, qp);
+        }
+    }
+    return arrival;
+}
 
 #endif // NIC_TRANSPORT_SELECTIVE_EARLY_PACKETS_H

@@ -10,43 +10,16 @@
 #include "nic/transport/responder_internal.h"
 #include "nic/transport/uec/credit.h"
 
-// A route costs as much as a few packets that are looked up. So routes are kept from the time on
-// when each value has been used about so often.
-#define USES_BEFORE_ROUTES 2u
-
-// Returns where the route of a port is kept: ports of this end first, then those of answers, which
-// the peer chose. Returns NULL while routes do not pay.
-static nic_uec_route_t *place_of(nic_uec_t *uec, const nic_qp_t *qp, uint16_t port)
+// Gives a packet its port, and the route of that: ports of this end are kept first, then those of
+// answers, which the peer chose.
+static inline void take_path(nic_uec_t *uec, const nic_qp_t *qp, net_packet_t *packet,
+                             uint16_t port)
 {
     const uint32_t count = uec->paths.count;
-    if (SIM_UNLIKELY(uec->routes == NULL)) {
-        if (++uec->dressed <= USES_BEFORE_ROUTES * count || qp->nic->planes != NULL) {
-            return NULL;
-        }
-        uec->routes = sim_alloc_array(2 * (size_t)count, sizeof(*uec->routes));
-    }
-    return &uec->routes[(port & (count - 1)) +
-                        (nic__entropy_of_port(qp, port) < count ? 0 : count)];
-}
-
-// Gives a packet the hash and the route of its port. A route of 0 lets switches look up the port.
-static void take_path(nic_uec_t *uec, const nic_qp_t *qp, net_packet_t *packet, uint16_t port)
-{
-    const net_t *const net = qp->nic->host->node.net;
-    nic_uec_route_t *const kept = place_of(uec, qp, port);
-    packet->udp_source_port = port;
-    if (kept != NULL && kept->known && kept->port == port) {
-        packet->flow_hash = kept->flow_hash;
-        packet->route = kept->route;
-        return;
-    }
-    packet->flow_hash = net_flow_hash(net, packet->source, packet->destination, port);
-    packet->route = 0;
-    if (kept != NULL) {
-        packet->route =
-            net_source_route(net, packet->source, packet->destination, packet->flow_hash);
-        *kept = (nic_uec_route_t){packet->route, packet->flow_hash, port, true};
-    }
+    const uint32_t half = nic__entropy_of_port(qp, port) < count ? 0 : count;
+    const uint32_t places = qp->nic->planes == NULL ? 2 * count : 0; // any value takes any plane
+    nic__take_route(&uec->routes, qp, packet, port,
+                    &(nic_route_place_t){(port & (count - 1)) + half, places, 2 * count});
 }
 
 void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint16_t port)
@@ -186,8 +159,10 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     uint32_t bytes = 0;
     if (cause.payload_bytes != 0) {
-        nic__uec_owe_credit(uec, packet, 0);
-        nic__uec_note_fabric(uec, cause.marked, false);
+        if (SIM_UNLIKELY(uec->credited)) {
+            nic__uec_owe_credit(uec, packet, 0);
+            nic__uec_note_fabric(uec, cause.marked, false);
+        }
         bytes = nic__flight_frame_bytes(qp, cause.payload_bytes);
     }
     const nic_arrival_t arrival =

@@ -151,7 +151,9 @@ static SIM_ALWAYS_INLINE net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp,
             place = nic__flight_place(qp, sent.psn);
         }
         tell_place(qp, sent.packet, &place);
-        nic__uec_use_credit(uec, sent.packet);
+        if (SIM_UNLIKELY(uec->credited)) {
+            nic__uec_use_credit(uec, sent.packet);
+        }
         sent.packet->psn = (uint32_t)sent.psn;
         // The last packet of a message asks for an ACK, and what leaves the sender waiting for one.
         sent.packet->ack_request =

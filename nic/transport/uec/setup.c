@@ -89,8 +89,8 @@ static void uec_close(nic_qp_t *qp)
     nic__uec_credit_close(uec);
     nic__single_acks_close(&uec->held);
     nic__uec_paths_fini(&uec->paths);
-    sim_free(uec->routes);
-    uec->routes = NULL;
+    sim_free(uec->routes.routes);
+    uec->routes = (nic_port_routes_t){0};
     nic__flight_fini(&uec->flight);
 }
 

@@ -10,6 +10,7 @@
 
 #include "kernel/list.h"
 #include "nic/host/listen.h"
+#include "nic/path/port_routes.h"
 #include "nic/transport/selective/flight.h"
 #include "nic/transport/selective/nscc.h"
 #include "nic/transport/selective/prefetch.h"
@@ -96,14 +97,6 @@ typedef struct nic_uec_grants {
     bool missing_only; // nic.uec.demand
 } nic_uec_grants_t;
 
-// The route of packets with one UDP source port, so that switches need not look it up.
-typedef struct nic_uec_route {
-    uint64_t route;
-    uint32_t flow_hash;
-    uint16_t port;
-    bool known;
-} nic_uec_route_t;
-
 typedef struct nic_uec {
     nic_single_acks_t held; // first
     const nic_uec_config_t *config;
@@ -124,8 +117,7 @@ typedef struct nic_uec {
     uint64_t repaired_psn; // SLEEK has looked at everything before this one
     bool trims;            // a NACK has shown that the network trims
     nic_uec_paths_t paths;
-    nic_uec_route_t *routes; // two for each of paths.count values (receive.c); NULL: none yet
-    uint32_t dressed;        // packets until then
+    nic_port_routes_t routes; // two for each of paths.count values (receive.c)
     // receiver
     nic_sack_t sack;
     uint64_t told_psn;        // ROD: the gap that was reported last; UINT64_MAX: none
