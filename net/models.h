@@ -94,8 +94,8 @@ typedef struct net_balance_ops {
     // It must avoid ports that are down: net_switch_choose_live.
     uint32_t (*choose)(net_switch_t *sw, const net_packet_t *packet, const uint32_t *ports,
                        uint32_t count);
-    // Whether switches may follow the routes that packets bring (net_packet_t.route): while all links
-    // are up, `choose` returns what `path` does, and nothing else follows from its call.
+    // Whether switches may follow the routes that packets bring (net_packet_t.route): while all
+    // links are up, `choose` returns what `path` does, and nothing else follows from its call.
     bool follows;
     // Whether a lone port (count 1) that is up is taken without a call of `choose`, which would
     // return it and do nothing else.

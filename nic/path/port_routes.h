@@ -27,9 +27,9 @@ typedef struct nic_port_routes {
     uint32_t dressed;         // packets until then
 } nic_port_routes_t;
 
-// The place of a port's route among `count` (0: no routes are kept). Ports of a NIC with planes have
-// places in equal blocks, one for each plane. A route costs as much as two or three packets that
-// are looked up, so the first packets are: `before` of them, two or three for each port.
+// The place of a port's route among `count` (0: no routes are kept). Ports of a NIC with planes
+// have places in equal blocks, one for each plane. A route costs as much as two or three packets
+// that are looked up, so the first packets are: `before` of them, two or three for each port.
 typedef struct nic_route_place {
     uint32_t index;
     uint32_t count;
