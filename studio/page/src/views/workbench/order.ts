@@ -124,6 +124,11 @@ export class Order {
         return { seeds: split_seeds(this.seeds.value), grid, shared: is_checked(this.share), set };
     }
 
+    // Orders as the button does, which takes no second order before the first one is answered.
+    press(): void {
+        this.run_button.click();
+    }
+
     element(): HTMLElement {
         const words = t().editor;
         return h(
