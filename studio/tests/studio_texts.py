@@ -97,7 +97,7 @@ def of_sources():
     # Figures: labels, notes, and why there is none.
     for path in glob.glob("cli/plot/*.c"):
         for text in map(lambda text: text.removeprefix("rocesim plot: "), texts(path)):
-            if count_words(text) >= 3 and not re.search(NO_LABEL, text):
+            if text == "median" or count_words(text) >= 3 and not re.search(NO_LABEL, text):
                 yield text
     # Warnings: of scenarios, of results, and of applications, whose reports mark them.
     for path in ["world/construct/planned_transfers.c", "results/run/runner.c",
