@@ -423,6 +423,8 @@ export const run_texts = (of: Both) => ({
             "processing-units": of("Limit of a NIC's processing units", "网卡处理单元瓶颈"),
             "credit-wait": of("Link that waits for credits", "链路等待信用"),
             "link-retries": of("Link that repeats damaged packets", "链路重传损坏的数据包"),
+            "kv-transfers": of("Transfers of KV data", "KV 数据传输"),
+            "congested-switch": of("Congested switch", "拥塞的交换机"),
             "host-path": of("Limit of a host's memory or links", "主机内存或链路瓶颈"),
         } as Record<string, string>,
         none: of(
