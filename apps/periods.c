@@ -91,7 +91,7 @@ static void fail(app_periods_t *periods, sim_time_t now_ps, const char *why)
 
 static nic_moment_t *take(app_periods_t *periods, sim_time_t now_ps)
 {
-    nic_moment_t *const moment = nic_moment_take(periods->net, now_ps);
+    nic_moment_t *const moment = nic_moment_take(periods->net, now_ps, NULL);
     periods->cost_hops += nic_moment_bytes(moment) / HOP_BYTES;
     return moment;
 }
@@ -174,7 +174,11 @@ static void compare(app_periods_t *periods, sim_time_t now_ps)
 static void look(sim_time_t now_ps, void *ctx)
 {
     app_periods_t *const periods = ctx;
-    if (now_ps < periods->next_ps) {
+    if (periods->skips->held && (periods->watch != NULL || periods->first != NULL)) {
+        stop(periods);
+        pay(periods);
+    }
+    if (now_ps < periods->next_ps || periods->skips->held) {
         return;
     }
     if (periods->first != NULL) {

@@ -125,6 +125,9 @@ struct sim_node {
     uint64_t happened;               // sum of the values given to sim_happened
     sim_time_t instant_ps;  // time of the last timer that was armed for the present instant
     uint32_t instant_count; // number of such timers at that time
+    bool ties_watched;      // kernel/fast_forward_notes.h
+    bool ties_matter;       // the order of a watched tie may matter
+    bool ties_anew;         // the count of ties began at 0 since
 
     // ties by rotor (kernel/order/rotor.c)
     uint64_t tie_time_mask; // 0: the order of wakes that tie does not depend on the time

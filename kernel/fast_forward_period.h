@@ -26,8 +26,11 @@ typedef struct sim_flights {
 
 // Adds the node's clock, its count of events and the number of its timers to a list.
 void sim_state_add_node(sim_state_t *state, sim_node_t *node);
-// Adds the number of ties that the node has had.
-void sim_state_add_ties(sim_state_t *state, sim_node_t *node);
+// Adds the node's clock and its count of events alone: its timers may be others.
+void sim_state_add_clock(sim_state_t *state, sim_node_t *node);
+// Adds the number of ties that the node has had, or, if that is noted, the time of the last one
+// alone.
+void sim_state_add_ties(sim_state_t *state, sim_node_t *node, bool noted);
 // Returns whether copy b, made at b_ps, is copy a, made at a_ps, again: bytes without a row, states
 // and last values are equal, and times have moved along or are over. If not, *name is the type of a
 // struct that differs.

@@ -56,6 +56,8 @@ typedef enum sim_ended {
                            // none is, and nothing happens but upkeep
 } sim_ended_t;
 
+struct sim_mail; // kernel/event.h
+
 // The operations of a kind of node. One table per kind, immutable.
 typedef struct sim_node_ops {
     const char *kind; // "switch", "host": for messages
@@ -73,6 +75,10 @@ typedef struct sim_node_ops {
     // Prefetches what `run` will read for this many arrivals. Called shortly before, while another
     // node runs. Must not read far nor change anything. May be NULL.
     void (*warm)(const sim_node_t *node, uint32_t arrivals);
+
+    // Returns whether the order of messages that arrive at one instant, by different ports, may
+    // change anything. Called before events of earlier instants have run. NULL: it may.
+    bool (*ties_matter)(const sim_node_t *node, const struct sim_mail *mail, size_t count);
 
     // Adds the final counters of the node to the digest. Called once, after the run, by several
     // threads for different nodes: must only read, and only this node. May be NULL.

@@ -100,7 +100,20 @@ static void list_switch(net_switch_t *sw, sim_state_t *state)
     }
 }
 
-void net_state_list(const net_t *net, sim_state_t *state, bool used_only)
+bool net_has_room(const net_node_t *node)
+{
+    if (node->kind != NET_NODE_SWITCH) {
+        return node->kind == NET_NODE_HOST;
+    }
+    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    uint64_t most_bytes = 0; // of all queues together, at most
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        most_bytes += net_port_queue_bytes_max(&node->ports[p]);
+    }
+    return most_bytes <= sw->calm_shared_bytes && most_bytes <= sw->calm_above_bytes;
+}
+
+void net_state_list(const net_t *net, sim_state_t *state, bool used_only, bool ties_noted)
 {
     if (net->change_count != 0 || net->fault_count != 0 || net->fault_timer_count != 0) {
         state->refused = "faults";
@@ -112,7 +125,7 @@ void net_state_list(const net_t *net, sim_state_t *state, bool used_only)
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
         sim_state_add(state, &net__tally_fields, &node->tally);
-        sim_state_add_ties(state, &node->sim);
+        sim_state_add_ties(state, &node->sim, ties_noted);
         for (uint32_t p = 0; p < node->port_count; p++) {
             list_port(&node->ports[p], state, used_only);
         }

@@ -10,7 +10,12 @@ SIM_C_BEGIN
 
 // Adds the state of all nodes and ports to a list, hosts' NICs apart. Sets state->refused if a part
 // of the network has a state that has no rows. used_only: without structs of ports that are all 0.
-void net_state_list(const net_t *net, sim_state_t *state, bool used_only);
+// ties_noted: without the numbers of ties.
+void net_state_list(const net_t *net, sim_state_t *state, bool used_only, bool ties_noted);
+
+// Returns whether what a node has stored so far never came near a limit that its ports share, so
+// that the order of messages at one instant matters between those of one port alone.
+bool net_has_room(const net_node_t *node);
 
 // Returns the frames that all ports have sent so far.
 uint64_t net_frames_sent(const net_t *net);

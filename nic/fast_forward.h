@@ -11,8 +11,13 @@ SIM_C_BEGIN
 // Adds the state of the network, its NICs included, to a list. Sets state->refused if a part has a
 // state without rows: detailed NICs, several planes, transports other than go-back-n, some
 // congestion controls and others. Raises *rest_ps to the time after which congestion controls begin
-// anew. at_work: queue pairs may be at work, and have the rules for periods within messages.
-void nic_state_list(const net_t *net, sim_state_t *state, sim_time_t *rest_ps, bool at_work);
+// anew. `span` says what queue pairs may do.
+typedef enum nic_span {
+    NIC_SPAN_FROM_REST, // they are at rest
+    NIC_SPAN_MESSAGES,  // they are within messages, which neither begin nor end
+    NIC_SPAN_CALLS,     // they are at work, and messages begin and end
+} nic_span_t;
+void nic_state_list(const net_t *net, sim_state_t *state, sim_time_t *rest_ps, nic_span_t span);
 
 // Returns the frames that all ports have sent so far.
 uint64_t nic_frames_sent(const net_t *net);

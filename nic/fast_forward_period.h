@@ -8,6 +8,7 @@
 #ifndef NIC_FAST_FORWARD_PERIOD_H
 #define NIC_FAST_FORWARD_PERIOD_H
 
+#include "kernel/fast_forward_notes.h"
 #include "kernel/fast_forward_period.h"
 #include "nic/host.h"
 
@@ -15,8 +16,21 @@ SIM_C_BEGIN
 
 typedef struct nic_moment nic_moment_t;
 
+// The program whose messages begin and end between two moments.
+typedef struct nic_moment_program {
+    // Adds its structs to a list, and notes the rest. Returns why it cannot; NULL: it can.
+    const char *(*note)(void *ctx, sim_state_t *state, sim_notes_t *notes);
+    // Returns how many periods more it does what it did in that between the moments.
+    uint64_t (*most)(void *ctx);
+    // Does `count` periods of its own state, but for what is noted or has rows.
+    void (*jump)(void *ctx, uint64_t count, sim_time_t period_ps);
+    void *ctx;
+} nic_moment_program_t;
+
 // Returns the state of the network and all that is under way, between windows. The caller frees it.
-nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps);
+// program NULL: no message begins or ends, and no program acts.
+nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps,
+                              const nic_moment_program_t *program);
 void nic_moment_free(nic_moment_t *moment); // NULL is allowed
 // Returns why such states cannot be compared; NULL: they can.
 const char *nic_moment_refused(const nic_moment_t *moment);
@@ -25,8 +39,8 @@ sim_time_t nic_moment_time_ps(const nic_moment_t *moment);
 // Returns whether the network does again what it did between two moments. If not, *why names what
 // differs.
 bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, const char **why);
-// Returns how many times more it does so, at least: until a message or the run ends, or a timer
-// fires.
+// Returns how many times more it does so, at least: until a message, what the program repeats or
+// the run ends, or a timer fires.
 uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second);
 // Repeats `count` times at once what happened between two moments. The network is at the second
 // one. Returns the frames that it sent in them. With `check`, ends the program if this does not

@@ -179,10 +179,19 @@ void sim__sort_by_rank(sim_node_t *node, sim_mail_t *mail, size_t count)
     sort_at(node, mail, count, time_of(node, mail), false);
 }
 
+void sim__add_ties(sim_node_t *node, uint64_t count)
+{
+    node->ties = (node->ties + count) % SIM__ROTOR_TURNS;
+}
+
 void sim__sort_by_rotor(sim_node_t *node, sim_mail_t *mail, size_t count)
 {
     const sim_time_t time_ps = time_of(node, mail);
     if (time_ps < node->worker->window_end_ps) {
+        if (SIM_UNLIKELY(node->ties_watched) && !node->ties_matter) {
+            node->ties_matter =
+                node->ops->ties_matter == NULL || node->ops->ties_matter(node, mail, count);
+        }
         const uint64_t turn = node->alone ? sim__rotor_turn(node, time_ps) : 0;
         sort_at(node, mail, count, turn / 2, (turn & 1) != 0);
     }

@@ -13,5 +13,6 @@ void sim__sort_mail(sim_thread_t *thread, sim_node_t *node, const sim_mail_t *fr
 void sim__sort_by_rank(sim_node_t *node, sim_mail_t *mail, size_t count);
 // Leaves messages behind the end of a clipped window as they are: they are sorted again.
 void sim__sort_by_rotor(sim_node_t *node, sim_mail_t *mail, size_t count);
+void sim__add_ties(sim_node_t *node, uint64_t count); // as if there had been so many more
 
 #endif // KERNEL_ENGINE_SORT_H

@@ -30,9 +30,16 @@ static const sim_field_t node_rows[] = {
         .rows = node_rows, .row_count = SIM_COUNT_OF(node_rows), .row_bytes = sizeof(sim_field_t), \
     }
 static const sim_fields_t clock_table = NODE("timers of a node", timer_ps, events);
+static const sim_fields_t free_clock_table = NODE("clock of a node", now_ps, events);
 static const sim_fields_t sequence_table = NODE("timers of a node", timer_sequence, timer_sequence);
 static const sim_fields_t armed_table = NODE("timers of a node", armed, armed);
 static const sim_fields_t ties_table = NODE("ties of a node", ties, tied_ps);
+static const sim_fields_t noted_ties_table = NODE("ties of a node", tied_ps, tied_ps);
+
+void sim_state_add_clock(sim_state_t *state, sim_node_t *node)
+{
+    sim_state_add(state, &free_clock_table, &node->now_ps);
+}
 
 void sim_state_add_node(sim_state_t *state, sim_node_t *node)
 {
@@ -41,9 +48,10 @@ void sim_state_add_node(sim_state_t *state, sim_node_t *node)
     sim_state_add(state, &armed_table, node->armed);
 }
 
-void sim_state_add_ties(sim_state_t *state, sim_node_t *node)
+void sim_state_add_ties(sim_state_t *state, sim_node_t *node, bool noted)
 {
-    sim_state_add(state, &ties_table, &node->ties);
+    sim_state_add(state, noted ? &noted_ties_table : &ties_table,
+                  noted ? &node->tied_ps : &node->ties);
 }
 
 // -- rows

@@ -16,6 +16,7 @@ uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps)
 {
     if (time_ps >= node->tied_ps + SIM_REST_PS) {
         node->ties = 0;
+        node->ties_anew = true;
     }
     node->tied_ps = time_ps;
     const uint64_t turn = node->ties;

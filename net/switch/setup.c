@@ -94,7 +94,26 @@ static void destroy(sim_node_t *node)
     sim_lines_give(node->worker, sw, sizeof(*sw));
 }
 
+// Returns whether two packets of one instant leave by one port, or one has no route of its own.
+// What ports share has room (net_has_room).
+static bool ties_matter(const sim_node_t *node, const sim_mail_t *mail, size_t count)
+{
+    (void)node;
+    uint64_t seen[4] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const net_packet_t *const packet = mail[i].message;
+        const uint8_t hop = (uint8_t)packet->route;
+        const uint64_t bit = UINT64_C(1) << hop % 64;
+        if (packet->kind != NET_PACKET_ROCE || hop == 0 || (seen[hop / 64] & bit) != 0) {
+            return true;
+        }
+        seen[hop / 64] |= bit;
+    }
+    return false;
+}
+
 static const sim_node_ops_t switch_ops = {
+    .ties_matter = ties_matter,
     .kind = "switch",
     .run = net__switch_run_tables,
     .warm = net__switch_warm,

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "net/draws.h"
+#include "net/fast_forward.h"
 #include "net/nodes.h"
 #include "net/port_queue.h"
 #include "nic/fast_forward.h"
+#include "nic/fast_forward/noted.h"
 #include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -57,8 +59,11 @@ struct nic_moment {
     size_t position_count;
     size_t position_capacity;
     uint64_t *draws; // by interface: number of the last packet
+    uint64_t *sent;  // by interface: packets that its port has sent
     uint64_t hops;
     const char *refused;
+    const nic_moment_program_t *program; // NULL: none acts
+    sim_notes_t notes;                   // with a program
 };
 
 // -- taking
@@ -84,19 +89,24 @@ static uint64_t base_of(const nic_qp_t *receiver, const net_packet_t *packet)
     return packet->opcode == ROCE_ACKNOWLEDGE ? receiver->una_psn : receiver->expected_psn;
 }
 
-static bool is_steady(const net_packet_t *packet)
+static bool is_middle(const net_packet_t *packet)
+{
+    return packet->opcode == ROCE_SEND_MIDDLE || packet->opcode == ROCE_WRITE_MIDDLE ||
+           (packet->opcode == ROCE_ACKNOWLEDGE && packet->aeth >> 29 == 0);
+}
+
+static bool is_steady(const nic_moment_t *moment, const net_packet_t *packet)
 {
     return packet->kind == NET_PACKET_ROCE && packet->telemetry == NET_TELEMETRY_NONE &&
            !packet->contents && !packet->retransmission && !packet->addressed &&
-           (packet->opcode == ROCE_SEND_MIDDLE || packet->opcode == ROCE_WRITE_MIDDLE ||
-            (packet->opcode == ROCE_ACKNOWLEDGE && packet->aeth >> 29 == 0));
+           (moment->program != NULL ? nic__may_note(packet) : is_middle(packet));
 }
 
 static void add_packet(nic_moment_t *moment, net_packet_t *packet, item_t item)
 {
     item.packet = *packet;
     item.packet.next = NULL;
-    const nic_qp_t *const receiver = is_steady(packet) ? receiver_of(moment, packet) : NULL;
+    const nic_qp_t *const receiver = is_steady(moment, packet) ? receiver_of(moment, packet) : NULL;
     if (receiver == NULL) {
         moment->refused = "packets besides the middle of messages";
     } else {
@@ -104,6 +114,9 @@ static void add_packet(nic_moment_t *moment, net_packet_t *packet, item_t item)
         item.packet.sent_ps =
             packet->sent_ps == SIM_TIME_NEVER ? SIM_TIME_NEVER : moment->now_ps - packet->sent_ps;
         item.draw = (uint32_t)moment->draws[packet->source] - net_packet_aside(packet)->draw;
+        if (moment->program != NULL) {
+            nic__note_packet(&moment->notes, packet, &item.packet);
+        }
     }
     add_item(moment, item, packet);
 }
@@ -187,7 +200,10 @@ static void add_position(const nic_qp_t *qp, void *ctx)
 {
     nic_moment_t *const moment = ctx;
     const nic_config_t *const config = qp->nic->host->config;
-    if (config->ack_from_bytes != 0 || config->ack_chunk_bytes != 0) {
+    if (moment->program != NULL) {
+        const char *const refused = nic__note_qp(&moment->notes, qp);
+        moment->refused = refused != NULL ? refused : moment->refused;
+    } else if (config->ack_from_bytes != 0 || config->ack_chunk_bytes != 0) {
         moment->refused = "nic.ack-from"; // an ACK depends on the place in the message
     }
     uint64_t waits = 0;
@@ -228,23 +244,38 @@ static bool is_sorted(const nic_moment_t *moment)
     return true;
 }
 
-nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps)
+nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps,
+                              const nic_moment_program_t *program)
 {
     nic_moment_t *const moment = sim_alloc(sizeof(*moment));
     sim_time_t rest_ps = 0;
-    *moment = (nic_moment_t){.net = net, .now_ps = now_ps};
-    nic_state_list(net, &moment->list, &rest_ps, true);
+    *moment = (nic_moment_t){.net = net, .now_ps = now_ps, .program = program};
+    nic_state_list(net, &moment->list, &rest_ps,
+                   program != NULL ? NIC_SPAN_CALLS : NIC_SPAN_MESSAGES);
     moment->refused = moment->list.refused;
+    if (program != NULL && moment->refused == NULL) {
+        sim_notes_init(&moment->notes, net_sim(net), now_ps);
+        moment->refused = program->note(program->ctx, &moment->list, &moment->notes);
+    }
     if (moment->refused != NULL) {
         return moment;
     }
     moment->draws = sim_alloc_array(net_interface_count(net) + 1, sizeof(*moment->draws));
+    moment->sent = sim_alloc_array(net_interface_count(net) + 1, sizeof(*moment->sent));
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
-        sim_state_add_node(&moment->list, &node->sim);
+        if (program != NULL) {
+            sim_state_add_clock(&moment->list, &node->sim);
+            sim_note_ties(&moment->notes, &node->sim, !net_has_room(node));
+        } else {
+            sim_state_add_node(&moment->list, &node->sim);
+        }
         for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
             nic_t *const nic = nic_at(node, n);
             moment->draws[nic->interface] = nic->port->rare->draw;
+            for (uint32_t class = 0; class < NET_PRIORITIES; class ++) {
+                moment->sent[nic->interface] += nic->port->classes[class]->tx_packets;
+            }
             nic_for_each_qp(nic, add_position, moment);
         }
     }
@@ -265,8 +296,9 @@ void nic_moment_free(nic_moment_t *moment)
         return;
     }
     sim_state_fini(&moment->list);
+    sim_notes_fini(&moment->notes);
     SIM_FREE_ALL(moment->copy, moment->items, moment->packets, moment->positions, moment->draws,
-                 moment);
+                 moment->sent, moment);
 }
 
 const char *nic_moment_refused(const nic_moment_t *moment)
@@ -286,20 +318,37 @@ sim_time_t nic_moment_time_ps(const nic_moment_t *moment)
 
 // -- comparing
 
-static bool position_repeats(const position_t *a, const position_t *b)
+// whole: messages begin and end.
+static bool position_repeats(const position_t *a, const position_t *b, bool whole)
 {
     const nic_qp_t *const qp = a->qp;
     const uint64_t sent = b->next_psn - a->next_psn;
     const uint64_t received = b->expected_psn - a->expected_psn;
+    const bool places = a->qp == b->qp && memcmp(a->must, b->must, sizeof(a->must)) == 0 &&
+                        b->una_psn - a->una_psn == sent && b->max_psn - a->max_psn == sent;
+    if (whole) {
+        return places; // rows have the rest
+    }
     const uint32_t sent_bytes = (uint32_t)sent * qp->mtu_bytes;
     const uint32_t received_bytes = (uint32_t)received * qp->rx_mtu_bytes;
     const uint32_t left_bytes = a->rx_left_bytes - b->rx_left_bytes;
-    return a->qp == b->qp && memcmp(a->must, b->must, sizeof(a->must)) == 0 &&
-           b->una_psn - a->una_psn == sent && b->max_psn - a->max_psn == sent &&
-           b->send_offset - a->send_offset == sent_bytes &&
+    return places && b->send_offset - a->send_offset == sent_bytes &&
            b->una_offset - a->una_offset == sent_bytes &&
            b->rx_bytes - a->rx_bytes == received_bytes &&
            (left_bytes == received_bytes || left_bytes == 0);
+}
+
+// Returns whether each port has numbered its packets on since the first moment, or again from where
+// a rest ended.
+static bool draws_repeat(const nic_moment_t *first, const nic_moment_t *second)
+{
+    for (size_t i = 0; i < net_interface_count(first->net); i++) {
+        const uint64_t step = second->draws[i] - first->draws[i];
+        if (step != 0 && step != second->sent[i] - first->sent[i]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, const char **why)
@@ -316,9 +365,17 @@ bool nic_moment_repeats(const nic_moment_t *first, const nic_moment_t *second, c
                            why)) {
         return false;
     }
+    const bool whole = second->program != NULL;
+    if (whole && !sim_notes_repeat(&first->notes, &second->notes, why)) {
+        return false;
+    }
+    *why = "numbers of packets";
+    if (whole && !draws_repeat(first, second)) {
+        return false;
+    }
     *why = "positions of queue pairs";
     for (size_t i = 0; i < first->position_count; i++) {
-        if (!position_repeats(&first->positions[i], &second->positions[i])) {
+        if (!position_repeats(&first->positions[i], &second->positions[i], whole)) {
             return false;
         }
     }
@@ -355,16 +412,22 @@ uint64_t nic_moment_most(const nic_moment_t *first, const nic_moment_t *second)
 {
     const sim_t *const sim = net_sim(first->net);
     const sim_time_t period_ps = second->now_ps - first->now_ps;
-    const sim_time_t timer_ps = sim_next_timer_ps(sim);
+    const nic_moment_program_t *const program = second->program;
+    const sim_time_t timer_ps =
+        program != NULL ? sim_notes_until_ps(&second->notes) : sim_next_timer_ps(sim);
     const sim_time_t until_ps = sim_options(sim)->until_ps;
     const sim_time_t end_ps = SIM_MIN(timer_ps, until_ps);
     uint64_t most =
         end_ps <= second->now_ps ? 0 : at_most(UINT32_MAX, end_ps - second->now_ps - 1, period_ps);
-    bool any = false;
+    bool any = program != NULL;
+    if (program != NULL) {
+        const uint64_t calls = program->most(program->ctx);
+        most = SIM_MIN(calls, most);
+    }
     for (size_t i = 0; i < first->position_count; i++) {
         const position_t *const a = &first->positions[i];
         const position_t *const b = &second->positions[i];
-        most = within_message(a, b, most);
+        most = program != NULL ? most : within_message(a, b, most);
         any = any || a->next_psn != b->next_psn;
     }
     while (any && most > 0 && !sim_may_shift(sim, second->now_ps, most * period_ps)) {
@@ -409,7 +472,8 @@ static void move_packet(const nic_moment_t *first, const nic_moment_t *second, n
 static void check_jump(const nic_moment_t *second, sim_time_t by_ps)
 {
     const char *why = NULL;
-    nic_moment_t *const third = nic_moment_take(second->net, second->now_ps + by_ps);
+    nic_moment_t *const third =
+        nic_moment_take(second->net, second->now_ps + by_ps, second->program);
     SIM_CHECKF(nic_moment_repeats(second, third, &why),
                "fast-forward: the jump at %" PRIu64 " ps does not lead to the same state: %s",
                second->now_ps, why);
@@ -425,6 +489,10 @@ uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, 
             move_packet(first, second, second->packets[i], count);
         }
     }
+    if (second->program != NULL) {
+        second->program->jump(second->program->ctx, count, period_ps);
+        sim_notes_take(&first->notes, &second->notes, count);
+    }
     sim_state_add_periods(&second->list, first->copy, second->copy, period_ps, count);
     for (size_t i = 0; i < second->position_count; i++) {
         const position_t *const position = &second->positions[i];
@@ -433,6 +501,9 @@ uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, 
             qp->queued_ack_number = (uint32_t)qp->nic->queue_popped[qp->queued_ack_class] +
                                     (uint32_t)position->must[2] - 1;
         }
+    }
+    if (second->program != NULL) {
+        sim_notes_put(&first->notes, &second->notes, count);
     }
     sim_shift(net_sim(first->net), second->now_ps, count * period_ps);
     if (check) {

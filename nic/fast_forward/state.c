@@ -37,7 +37,7 @@ static const char *refuse_nic(const nic_t *nic)
 typedef struct lister {
     sim_state_t *state;
     sim_time_t *rest_ps;
-    bool at_work; // queue pairs may be
+    nic_span_t span;
 } lister_t;
 
 static void list_qp(const nic_qp_t *qp, void *ctx)
@@ -50,23 +50,25 @@ static void list_qp(const nic_qp_t *qp, void *ctx)
         return;
     }
     if (qp->read_count != 0 || qp->atomics != NULL ||
-        (!lister->at_work && (qp->sq_posted != qp->sq_done || sim_timer_armed(&qp->retry_timer) ||
-                              sim_timer_armed(&qp->pace_timer)))) {
+        (lister->span == NIC_SPAN_FROM_REST &&
+         (qp->sq_posted != qp->sq_done || sim_timer_armed(&qp->retry_timer) ||
+          sim_timer_armed(&qp->pace_timer)))) {
         lister->state->refused = "queue pair at work";
     }
     if (cc->base_rtt_ps > *lister->rest_ps) {
         *lister->rest_ps = cc->base_rtt_ps;
     }
-    sim_state_add(lister->state, lister->at_work ? &nic__qp_fields_at_work : &nic__qp_fields,
+    sim_state_add(lister->state,
+                  lister->span == NIC_SPAN_MESSAGES ? &nic__qp_fields_at_work : &nic__qp_fields,
                   (void *)(uintptr_t)qp);
     sim_state_add(lister->state, table != NULL ? table : &none_table, (void *)(uintptr_t)cc);
     sim_state_add(lister->state, qp->ops->fields, nic_transport_of((nic_qp_t *)(uintptr_t)qp));
 }
 
-void nic_state_list(const net_t *net, sim_state_t *state, sim_time_t *rest_ps, bool at_work)
+void nic_state_list(const net_t *net, sim_state_t *state, sim_time_t *rest_ps, nic_span_t span)
 {
-    lister_t lister = {state, rest_ps, at_work};
-    net_state_list(net, state, at_work);
+    lister_t lister = {state, rest_ps, span};
+    net_state_list(net, state, span != NIC_SPAN_FROM_REST, span == NIC_SPAN_CALLS);
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
         if (node->kind != NET_NODE_HOST) {
@@ -79,8 +81,9 @@ void nic_state_list(const net_t *net, sim_state_t *state, sim_time_t *rest_ps, b
             state->refused = refused != NULL ? refused : state->refused;
             sim_state_add(state, &nic__nic_fields, nic);
             for (nic_cq_t *cq = nic->cqs; cq != NULL; cq = cq->next) {
-                state->refused =
-                    cq->count != 0 && !at_work ? "completions that nobody took" : state->refused;
+                state->refused = cq->count != 0 && span != NIC_SPAN_MESSAGES
+                                     ? "completions that nobody took"
+                                     : state->refused;
                 sim_state_add(state, &nic__cq_fields, cq);
             }
             for (struct nic_transport_share *share = nic->shares; share != NULL;

@@ -61,7 +61,7 @@ void app__memo_list(const app__workload_t *workload, sim_state_t *list, sim_time
 {
     const app__schedule_t *const schedule = workload->schedule;
     *rest_ps = SIM_REST_PS;
-    nic_state_list(workload->app.net, list, rest_ps, false);
+    nic_state_list(workload->app.net, list, rest_ps, NIC_SPAN_FROM_REST);
     for (uint32_t p = 0; p < workload->port_count; p++) {
         sim_state_add(list, &port_type, &workload->ports[p]);
     }
