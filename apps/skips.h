@@ -21,7 +21,7 @@ struct app_skips {
     bool memo;
     sim_ratio_t audit;  // share of hits that are simulated, too
     const char *barred; // why nothing of this run can be skipped; NULL: see each span
-    bool held; // somebody compares whole calls: nobody else looks for periods
+    bool held;          // somebody compares whole calls: nobody else looks for periods
     // outcome
     bool taken; // by an application
     uint64_t hops_skipped;

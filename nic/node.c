@@ -662,8 +662,8 @@ static bool host_ties_matter(const sim_node_t *node, const sim_mail_t *mail, siz
     uint32_t acting = 0;
     for (size_t i = 0; i < count; i++) {
         const net_packet_t *const packet = mail[i].message;
-        acting += packet->kind != NET_PACKET_ROCE || (packet->opcode != ROCE_SEND_MIDDLE &&
-                                                      packet->opcode != ROCE_WRITE_MIDDLE);
+        acting += packet->kind != NET_PACKET_ROCE ||
+                  (packet->opcode != ROCE_SEND_MIDDLE && packet->opcode != ROCE_WRITE_MIDDLE);
     }
     return acting > 1;
 }

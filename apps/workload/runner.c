@@ -5,6 +5,7 @@
 #include "apps/skips.h"
 #include "apps/workload/channels.h"
 #include "apps/workload/collective/collectives.h"
+#include "apps/workload/collective/repeat/loops.h"
 #include "apps/workload/collective/repeat/memo.h"
 #include "apps/workload/places.h"
 #include "apps/workload/port.h"
@@ -66,6 +67,7 @@ void app__workload_destroy(app_t *app)
     sim_free(workload->ports);
     app__loggp_fini(&workload->ideal);
     app__memo_destroy(workload->memo);
+    app__loops_destroy(workload->loops);
     app__collectives_destroy(workload->collectives);
     app__schedule_destroy(workload->schedule);
     sim_free(workload);
@@ -149,6 +151,7 @@ static void watch(const app_context_t *context, app__workload_t *workload)
     context->skips->taken = true;
     if (context->skips->barred == NULL) {
         workload->memo = app__memo_create(workload, context->skips);
+        workload->loops = app__loops_create(workload, context->skips);
     }
 }
 

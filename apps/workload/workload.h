@@ -37,6 +37,7 @@ struct app__workload {
     app__loggp_result_t ideal;            // on an ideal network
     struct app__collectives *collectives; // NULL: the schedule has none
     struct app__memo *memo;               // collective/repeat/memo.h; NULL: nothing is skipped
+    struct app__loops *loops;             // likewise
 };
 
 // Makes an application that runs a schedule, which it owns from now on, also after an error.
