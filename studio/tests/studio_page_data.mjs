@@ -207,7 +207,7 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
     // A sweep as parallel coordinates, and its runs sorted by a result.
     async sweep() {
         await go(ada, `runs?group=${first_run() + 1}`);
-        await ada.locator(".bars-place svg path").first().waitFor();
+        await ada.locator(".bars-place svg path").first().waitFor({ state: "attached" });
         const title = await ada.locator(".bars-place").getAttribute("aria-label");
         check(/^4 runs as lines over the axes nic.mtu, seed, /.test(title), `an axis for each parameter: ${title}`);
         const head = ada.locator(".grid-head").getByRole("button", { name: "fct p99" });
