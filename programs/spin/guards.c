@@ -79,7 +79,7 @@ static unsigned read_jump(uintptr_t place, uintptr_t *target)
 {
     const uint8_t *code = (const uint8_t *)place;
     if ((code[0] & 0xf0) == 0x70) {
-        *target = place + 2 + (uintptr_t)(intptr_t)(int8_t)code[1];
+        *target = place + 2 + code[1] - (code[1] < 0x80 ? 0u : 0x100u);
         return 2;
     }
     if (code[0] == 0x0f && (code[1] & 0xf0) == 0x80) {
@@ -113,7 +113,7 @@ static bool guard_indirect(set_t *set, uintptr_t place, uintptr_t next, guards_t
     const unsigned bytes = mode == 1 ? 1 : mode == 2 ? 4 : 0;
     int32_t distance = 0;
     if (mode == 1) {
-        distance = (int8_t)code[2];
+        distance = code[2] < 0x80 ? code[2] : code[2] - 0x100;
     } else if (mode == 2) {
         memcpy(&distance, code + 2, sizeof distance);
     }
