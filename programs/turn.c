@@ -68,9 +68,9 @@ static bool ended;
 // program's time was then, and the ring filled. 0: there is none.
 static uint64_t answered_lead_ps;
 static uint32_t answered_bytes;
-static uint32_t put_off; // number of times that the simulation was to catch up, and has not yet
-static uint32_t in_vain; // it caught up after the first of these, so many times in a row
-static uint32_t looking; // calls, since a handler of a signal may look, too
+static volatile uint32_t put_off; // times that the simulation was to catch up, and has not yet
+static uint32_t in_vain;          // it caught up after the first of these, so many times in a row
+static volatile uint32_t looking; // calls: signals may come in them, and handlers may look, too
 OF_THREAD uint64_t looks_in_a_row;
 OF_THREAD uint64_t looks_begin_ps;
 OF_THREAD uint64_t shown_ps;     // by the latest look
@@ -639,9 +639,11 @@ uint64_t turn_look_ps(void)
         flush(turn_shared->posts_bytes != answered_bytes);
     }
     looking++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     const uint64_t seen_ps = look();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     looking--;
-    if (put_off != 0 && !blinds_on) {
+    if (!blinds_on && put_off != 0) { // in this order: a signal may open them in between
         catch_up_late();
     }
     return seen_ps;

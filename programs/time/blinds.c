@@ -33,7 +33,7 @@ typedef struct range {
     uintptr_t end;
 } range_t;
 
-bool blinds_on;
+volatile bool blinds_on;
 
 static range_t ranges[RANGES];
 static uint32_t range_count;
@@ -94,8 +94,8 @@ void blinds_open(void)
         return;
     }
     const int error = errno;
+    selector = 0; // first: a signal may come here
     blinds_on = false;
-    selector = 0;
     (void)protect(PROT_READ | PROT_WRITE);
     (void)system_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
     errno = error;
@@ -112,12 +112,14 @@ bool blinds_close(void)
         }
     }
     const int error = errno;
+    selector = 0;
     if (others == 0 && system_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0,
                                    0, &selector) == 0) {
         blinds_on = true;
-        if (protect(PROT_NONE)) {
+        if (protect(PROT_NONE) && blinds_on) {
             selector = 1;
-        } else {
+        } else { // pages are gone, or a handler of a signal has opened the blinds
+            blinds_on = true;
             blinds_open();
         }
     }

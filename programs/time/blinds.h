@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 // True while the blinds are closed.
-extern bool blinds_on;
+extern volatile bool blinds_on;
 
 // Prepares the handler of the signal of system calls.
 void blinds_begin(void);
