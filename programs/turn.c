@@ -9,10 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -505,6 +502,13 @@ void turn_bye(int status)
 
 // -- threads
 
+void turn_begin_process(program_shared_t *shared)
+{
+    turn_shared = shared;
+    own_bell = shared->bell;
+    tid = (int)system_call(SYS_gettid);
+}
+
 void turn_begin_thread(int thread_control, uint32_t bell)
 {
     control = thread_control;
@@ -745,64 +749,4 @@ void turn_idle_pause(turn_idle_t *idle)
     idle->pauses = timeout_ps == PROGRAM_NEVER ? idle->pauses + 1 : 0;
     (void)wait_idle(timeout_ps == PROGRAM_NEVER && idle->pauses < PAUSES_MAX ? IDLE_LAST_PS
                                                                              : timeout_ps);
-}
-
-// More descriptors than the usual 1024: the simulator's lie above them.
-static void allow_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 4096) {
-        limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
-static void end_at_exit(int status, void *unused)
-{
-    (void)unused;
-    parts_before_end();
-    turn_bye(status);
-}
-
-// Lets only one of the library's two forms work in a process: the one that was loaded first.
-extern const void *const rocesim_programs_form;
-PROGRAM_EXPORT const void *const rocesim_programs_form = &turn_shared;
-
-static bool is_first_form(void)
-{
-    const void *const *first = dlsym(RTLD_DEFAULT, "rocesim_programs_form");
-    return first == NULL || *first == &turn_shared;
-}
-
-// Runs before the constructors of all other libraries (-z initfirst), so that they see simulated
-// time. The C library has not set its own variable then.
-__attribute__((constructor)) static void begin(int count, char **words, char **environment)
-{
-    (void)count;
-    (void)words;
-    environ = environ == NULL ? environment : environ;
-    if (getenv(PROGRAM_ENVIRONMENT) == NULL || !is_first_form()) {
-        return;
-    }
-    struct stat file;
-    void *place = MAP_FAILED;
-    if (fstat(PROGRAM_SHARED_FD, &file) == 0 && file.st_size >= (off_t)sizeof *turn_shared) {
-        place = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-                     PROGRAM_SHARED_FD, 0);
-    }
-    if (place == MAP_FAILED) {
-        turn_fail("%s is set, but this process was not started by rocesim", PROGRAM_ENVIRONMENT);
-    }
-    turn_shared = place;
-    own_bell = turn_shared->bell;
-    tid = (int)system_call(SYS_gettid);
-    if (turn_shared->version != PROGRAM_VERSION) {
-        turn_fail("the library of programs is of another version than rocesim");
-    }
-    allow_descriptors();
-    (void)on_exit(end_at_exit, NULL);
-    parts_begin();
-    program_call_t call = {.op = PROGRAM_HELLO};
-    (void)turn_call(&call);
-    parts_begin_process(call.handle);
 }

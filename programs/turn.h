@@ -119,6 +119,9 @@ void turn_catch_up(void);
 // the time of the simulation on. Posts that follow each other within 1 ns belong together.
 void turn_begin_post(void);
 
+// Joins the simulation whose memory is `shared`: the calling thread is the first of its process.
+void turn_begin_process(program_shared_t *shared);
+
 // Lets the simulator give turns to the calling thread by this socket and bell, and waits for the
 // first one.
 void turn_begin_thread(int control, uint32_t bell);
