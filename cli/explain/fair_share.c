@@ -338,8 +338,8 @@ static void sum_bytes(share_t *share)
     }
 }
 
-// Returns the share of the time in which the port held flows that its frames took, at most. Packets
-// that were sent again are no use of it.
+// Returns the share of the time in which the port held flows that its frames took, at most.
+// Packets that were sent again do not count.
 static double used_share(const share_t *share, uint32_t uid)
 {
     const explain_port_t *const port = &share->explain->ports[uid];

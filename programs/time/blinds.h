@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/time/blinds.h - blinds: while they are closed, a program sees nothing but clocks.
 //
-// A program that looks at a clock again and again lets the simulation catch up now and then, since
-// it may see what came meanwhile: by a call, by a system call, or in memory that the NIC writes to.
-// With closed blinds each of these opens them first, and the simulation catches up then
-// (turn_settle()). So looks cost no changes of processes, and the program sees the same.
+// A program that looks at a clock again and again lets the simulation catch up now and then.
+// Otherwise it would not see what came meanwhile: by a call, by a system call, or in memory that
+// the NIC writes to. With closed blinds each of these opens them first, and the simulation catches
+// up then (turn_settle()). So looks cost no changes of processes, and the program sees the same.
 #ifndef PROGRAMS_TIME_BLINDS_H
 #define PROGRAMS_TIME_BLINDS_H
 

@@ -102,8 +102,8 @@ void nic__early_keep(nic_early_t *kept, nic_qp_t *qp, net_packet_t *packet, uint
                      uint32_t span);
 
 // Takes a request: executes it if its turn has come, with all that was kept behind it; keeps it
-// otherwise; answers READs and atomics again. A PSN that lies too far ahead is consumed and counts
-// as news NIC_KEPT_AGAIN.
+// otherwise; answers READs and atomics again. A PSN that lies too far ahead is consumed and is
+// NIC_KEPT_AGAIN.
 static inline nic_arrival_t nic__early_receive(nic_early_t *kept, nic_qp_t *qp,
                                                net_packet_t *packet)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/middle.h - the short way of building a packet of the middle of a WRITE,
-// as most are, for transports that decide themselves which packets ask for an ACK.
+// nic/transport/selective/middle.h - the short way of building a packet of the middle of a WRITE.
+//
+// Most packets are such ones. The way is that of transports which decide themselves which packets
+// ask for an ACK.
 #ifndef NIC_TRANSPORT_SELECTIVE_MIDDLE_H
 #define NIC_TRANSPORT_SELECTIVE_MIDDLE_H
 
