@@ -199,8 +199,8 @@ static sim_err_t unknown_path(const world_registry_t *registry, const char *path
 }
 
 // Which attributes are printed for the PATH of a user: those below it, else those whose path
-// contains it as a word, else those whose meaning does.
-typedef enum matching { BELOW, IN_PATH, IN_MEANING, MATCHING_COUNT } matching_t;
+// contains it as a word, else those that accept it as a name, else those whose meaning does.
+typedef enum matching { BELOW, IN_PATH, IN_CHOICES, IN_MEANING, MATCHING_COUNT } matching_t;
 
 // Returns whether a text contains the beginning of a word, in upper or lower case.
 static bool contains_word(const char *text, const char *word)
@@ -214,11 +214,32 @@ static bool contains_word(const char *text, const char *word)
     return false;
 }
 
-static bool matches(const sim_attr_t *attr, const char *path, matching_t matching)
+// Returns whether the word begins a name that the attribute takes: one of several, or its default.
+static bool is_choice(const world_registry_t *registry, const sim_attr_t *attr, const char *word)
 {
-    return matching == BELOW     ? begins_with(attr->path, path)
-           : matching == IN_PATH ? contains_word(attr->path, path)
-                                 : contains_word(attr->help, path);
+    char *const choices =
+        attr->type == SIM_ATTR_ENUM ? sim_strdup(attr->choices) : parts_text(registry, attr);
+    const bool found =
+        choices != NULL ? contains_word(choices, word) : strcasecmp(default_text(attr), word) == 0;
+    sim_free(choices);
+    return found;
+}
+
+static bool matches(const world_registry_t *registry, const sim_attr_t *attr, const char *path,
+                    matching_t matching)
+{
+    switch (matching) {
+    case BELOW:
+        return begins_with(attr->path, path);
+    case IN_PATH:
+        return contains_word(attr->path, path);
+    case IN_CHOICES:
+        return is_choice(registry, attr, path);
+    case IN_MEANING:
+    case MATCHING_COUNT:
+        break;
+    }
+    return contains_word(attr->help, path);
 }
 
 static size_t print_matches(const world_registry_t *registry, const char *path, matching_t matching,
@@ -229,7 +250,7 @@ static size_t print_matches(const world_registry_t *registry, const char *path, 
     size_t printed = 0;
     for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < tables[t]->count; i++) {
-            if (matches(&tables[t]->attrs[i], path, matching)) {
+            if (matches(registry, &tables[t]->attrs[i], path, matching)) {
                 fputs(printed++ > 0 ? "\n" : "", out);
                 print_attr(registry, tables[t], &tables[t]->attrs[i], out);
             }

@@ -125,6 +125,11 @@ for line in "gpus = 8" "    number of GPUs" "racks = 2" "mtu = 2048" "    path M
     "network = rail" "    one of rail, flat"; do
     grep -qx "$line" "$scratch/check" || fail "params does not print '$line': $(cat "$scratch/check")"
 done
+# A word is looked for in paths, in names that are accepted, and in meanings.
+for pair in "kmin switch.ecn.kmin" "connectx-5 nic.profile" "websearch traffic.poisson.sizes"; do
+    "$ROCESIM" params "${pair% *}" >"$scratch/check" || fail "params refuses ${pair% *}"
+    grep -q "^${pair#* } = " "$scratch/check" || fail "params ${pair% *} does not print ${pair#* }"
+done
 run --set gpsu=16 && fail "a misspelt parameter was accepted"
 grep -q "did you mean 'gpus'" "$scratch/err" || fail "no name is offered: $(cat "$scratch/err")"
 run --set network=flta && fail "a misspelt choice was accepted"
