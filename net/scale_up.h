@@ -109,6 +109,7 @@ typedef struct net_stream {
     net_put_t *last;
     // of the sending accelerator, which need not look into the message for each train
     struct net_stream *next; // whose turn is next
+    uint64_t number;         // of groups: the less, the longer its next train has waited
     net_put_t *sending;
     net_put_t *sending_last;
     uint64_t left_bytes; // of the first message, to be sent or asked for
@@ -125,7 +126,7 @@ struct net_put {
     uint16_t from;  // accelerators of one host
     uint16_t to;
     net_put_kind_t kind;
-    uint64_t pace_bps;      // rate of all messages of an accelerator of this kind; 0: its links'
+    uint64_t pace_bps;      // of groups: rate of all messages of an accelerator of this kind
     uint64_t arrived_bytes; // of the network, as those below
     net_put_group_t *group; // NULL: none
     net_stream_t *stream;

@@ -7,13 +7,22 @@
 
 #define PACE_BURST_PS SIM_PS_PER_US // messages with a pace catch up with it within this time
 
-// Messages have no pace, that of sums, or that of what switches spread.
-enum { PACE_NONE, PACE_SUM, PACE_SPREAD, PACE_COUNT };
+// The streams of an accelerator: those of messages that take any port, and by pace those of groups.
+enum { TURN_ANY, TURN_SUM, TURN_SPREAD, TURN_COUNT };
 
-// The clock of an accelerator's messages of one pace.
+// The streams that send their next train by one port, the one that has waited longest first.
+typedef struct queue {
+    net_stream_t *first;
+    net_stream_t *last;
+    uint64_t number; // of the first stream
+} queue_t;
+
+// The streams of groups that share a pace.
 typedef struct pacer {
-    sim_timer_t timer;   // first
-    sim_time_t ready_ps; // when the next of them may be sent
+    sim_timer_t timer;   // first; armed while ready_ps is to come
+    sim_time_t ready_ps; // when the next of their trains may be sent
+    queue_t *queues;     // by port
+    uint64_t entered;    // streams that have joined a queue so far
 } pacer_t;
 
 // An accelerator: it takes turns between the streams that have something to send.
@@ -21,11 +30,11 @@ typedef struct accelerator {
     net__flit_node_t base; // first
     net_node_t *host;
     uint32_t number;
-    // By port and for any port, and by pace: the stream of this round that has sent
-    // last, behind which the round begins. NULL: nothing to send.
-    net_stream_t **latest;
-    uint8_t turn; // kind of the round that has sent last
-    pacer_t pacers[PACE_COUNT];
+    uint8_t turn; // kind of the stream that has sent last
+    // The stream for any port that has sent last, behind which their round begins. NULL: nothing to
+    // send.
+    net_stream_t *latest;
+    pacer_t pacers[TURN_COUNT];
     uint64_t loads_bytes; // asked for and not here
     bool packs;           // messages of a stream share packets of so many bytes
     uint64_t packed_bytes;
@@ -40,39 +49,16 @@ static accelerator_t *accelerator_of(net__flit_node_t *node)
 
 // -- rounds: streams take turns, and each port takes the next train
 
-// The rounds of a port take turns: those of its own streams, and of streams that take any port.
-// Each has one for each pace.
-enum { ROUND_OWN, ROUND_ANY = PACE_COUNT, ROUND_COUNT = 2 * PACE_COUNT };
-
-// Returns the latest stream of a round of a port.
-static net_stream_t **round_at(const accelerator_t *accelerator, uint32_t port, uint32_t round)
+static uint32_t turn_of(const net_stream_t *stream)
 {
-    const uint32_t place = round < ROUND_ANY ? port : accelerator->base.node.port_count;
-    return &accelerator->latest[PACE_COUNT * place + round % PACE_COUNT];
+    return stream->port == NET_NO_PORT      ? TURN_ANY
+           : stream->kind == NET_PUT_SPREAD ? TURN_SPREAD
+                                            : TURN_SUM;
 }
 
-// Returns which round a stream belongs to.
-static uint32_t round_of(const net_stream_t *stream)
+static bool is_ready(const accelerator_t *accelerator, const pacer_t *pacer)
 {
-    const uint32_t first = stream->port == NET_NO_PORT ? ROUND_ANY : ROUND_OWN;
-    return first + (stream->pace_bps == 0            ? PACE_NONE
-                    : stream->kind == NET_PUT_SPREAD ? PACE_SPREAD
-                                                     : PACE_SUM);
-}
-
-// Returns the latest stream of a stream's round.
-static net_stream_t **latest_of(const accelerator_t *accelerator, const net_stream_t *stream)
-{
-    return round_at(accelerator, stream->port, round_of(stream));
-}
-
-static bool has_streams(const accelerator_t *accelerator, uint32_t port)
-{
-    bool has = false;
-    for (uint32_t round = 0; round < ROUND_COUNT; round++) {
-        has = has || *round_at(accelerator, port, round) != NULL;
-    }
-    return has;
+    return pacer->ready_ps <= accelerator->base.node.sim.now_ps;
 }
 
 // Returns the bytes of the next train of a stream.
@@ -89,9 +75,10 @@ static bool may_go(const accelerator_t *accelerator, const net_stream_t *stream)
                accelerator->base.config->loads_bytes;
 }
 
-// Returns the stream of a round whose turn it is; NULL: none may send.
-static net_stream_t *next_of(const accelerator_t *accelerator, net_stream_t *latest)
+// Returns the stream for any port whose turn it is; NULL: none may send.
+static net_stream_t *next_of_any(const accelerator_t *accelerator)
 {
+    net_stream_t *const latest = accelerator->latest;
     net_stream_t *stream = latest == NULL ? NULL : latest->next;
     while (stream != NULL && SIM_UNLIKELY(!may_go(accelerator, stream))) {
         stream = stream == latest ? NULL : stream->next;
@@ -99,40 +86,72 @@ static net_stream_t *next_of(const accelerator_t *accelerator, net_stream_t *lat
     return stream;
 }
 
-// Returns the stream that a port serves next. Streams with a pace wait together, so that nobody
-// looks at each of them.
+// Returns the stream that a port serves next.
 static net_stream_t *next_stream(const accelerator_t *accelerator, const net_port_t *port)
 {
-    const sim_time_t now_ps = accelerator->base.node.sim.now_ps;
     net_stream_t *stream = NULL;
-    for (uint32_t i = 1; i <= ROUND_COUNT && stream == NULL; i++) {
-        const uint32_t round = (accelerator->turn + i) % ROUND_COUNT;
-        if (accelerator->pacers[round % PACE_COUNT].ready_ps <= now_ps) {
-            stream = next_of(accelerator, *round_at(accelerator, port->index, round));
+    for (uint32_t i = 1; i <= TURN_COUNT && stream == NULL; i++) {
+        const uint32_t turn = (accelerator->turn + i) % TURN_COUNT;
+        if (turn == TURN_ANY) {
+            stream = next_of_any(accelerator);
+        } else if (is_ready(accelerator, &accelerator->pacers[turn])) {
+            stream = accelerator->pacers[turn].queues[port->index].first;
         }
     }
     return stream;
 }
 
-static void enter(accelerator_t *accelerator, net_stream_t *stream)
+// Returns whether a port has something to send once it is idle. The timers of paces serve it else.
+static bool has_streams(const accelerator_t *accelerator, uint32_t port)
 {
-    net_stream_t **const latest = latest_of(accelerator, stream);
-    stream->next = *latest == NULL ? stream : (*latest)->next;
-    if (*latest != NULL) {
-        (*latest)->next = stream;
+    bool has = accelerator->latest != NULL;
+    for (uint32_t turn = TURN_SUM; turn < TURN_COUNT; turn++) {
+        const pacer_t *const pacer = &accelerator->pacers[turn];
+        has = has || (pacer->queues[port].first != NULL && is_ready(accelerator, pacer));
     }
-    *latest = stream;
+    return has;
 }
 
+static void enter(accelerator_t *accelerator, net_stream_t *stream)
+{
+    if (stream->port == NET_NO_PORT) {
+        net_stream_t *const latest = accelerator->latest;
+        stream->next = latest == NULL ? stream : latest->next;
+        if (latest != NULL) {
+            latest->next = stream;
+        }
+        accelerator->latest = stream;
+        return;
+    }
+    pacer_t *const pacer = &accelerator->pacers[turn_of(stream)];
+    queue_t *const queue = &pacer->queues[stream->port];
+    stream->next = NULL;
+    stream->number = pacer->entered++;
+    if (queue->first == NULL) {
+        queue->first = stream;
+        queue->number = stream->number;
+    } else {
+        queue->last->next = stream;
+    }
+    queue->last = stream;
+}
+
+// Removes a stream that sends: the first one of its queue.
 static void leave(accelerator_t *accelerator, net_stream_t *stream)
 {
-    net_stream_t **const latest = latest_of(accelerator, stream);
-    net_stream_t *before = *latest;
+    if (stream->port != NET_NO_PORT) {
+        queue_t *const queue = &accelerator->pacers[turn_of(stream)].queues[stream->port];
+        SIM_CHECK(queue->first == stream);
+        queue->first = stream->next;
+        queue->number = stream->next == NULL ? 0 : stream->next->number;
+        return;
+    }
+    net_stream_t *before = accelerator->latest;
     while (before->next != stream) {
         before = before->next;
     }
     before->next = stream->next;
-    *latest = before == stream ? NULL : before;
+    accelerator->latest = before == stream ? NULL : before;
 }
 
 // -- sending
@@ -158,21 +177,11 @@ static void serve_all(net__flit_node_t *node)
     }
 }
 
-static void timer_fired(sim_node_t *node, sim_timer_t *timer)
-{
-    const pacer_t *const pacer = (const pacer_t *)(const void *)timer;
-    if (pacer->ready_ps > node->now_ps) { // a train was sent at this instant, before the timer
-        sim_timer_arm(node, timer, pacer->ready_ps);
-    } else {
-        serve_all((net__flit_node_t *)(void *)node);
-    }
-}
-
 // Notes a train of `bytes` of a stream with a pace.
 static void pace(accelerator_t *accelerator, const net_stream_t *stream, uint32_t bytes)
 {
     sim_node_t *const sim = &accelerator->base.node.sim;
-    pacer_t *const pacer = &accelerator->pacers[round_of(stream) % PACE_COUNT];
+    pacer_t *const pacer = &accelerator->pacers[turn_of(stream)];
     const sim_time_t least_ps = sim->now_ps - SIM_MIN(sim->now_ps, PACE_BURST_PS);
     pacer->ready_ps =
         SIM_MAX(pacer->ready_ps, least_ps) + (uint64_t)bytes * 8 * SIM_PS_PER_S / stream->pace_bps;
@@ -224,14 +233,14 @@ static void send_next(accelerator_t *accelerator, net_port_t *port, net_stream_t
         }
         stream->left_bytes = bytes;
     }
-    if (stream->pace_bps != 0) {
+    if (stream->port != NET_NO_PORT) {
         pace(accelerator, stream, bytes);
     }
     accelerator->loads_bytes += load ? bytes : 0;
-    accelerator->turn = (uint8_t)round_of(stream);
+    accelerator->turn = (uint8_t)turn_of(stream);
     stream->left_bytes -= bytes;
     if (stream->left_bytes > 0 && put->group == NULL) {
-        *latest_of(accelerator, stream) = stream;
+        accelerator->latest = stream;
     } else if (stream->left_bytes > 0) {
         leave(accelerator, stream);
         stream->port = (uint16_t)((stream->port + 1u) % node->node.port_count);
@@ -244,8 +253,54 @@ static void send_next(accelerator_t *accelerator, net_port_t *port, net_stream_t
         }
     }
     net__flit_send(node, port, packet, NET__VC_REQUESTS, packet->frame_bytes);
-    if (stream->sending != NULL && stream->port != NET_NO_PORT) {
+    if (stream->sending != NULL && stream->port != NET_NO_PORT &&
+        is_ready(accelerator, &accelerator->pacers[turn_of(stream)])) {
         net_port_wake(&node->node.ports[stream->port]); // which is another one for its next train
+    }
+}
+
+// Sends a train of the stream that has waited longest, of those whose ports are idle. Returns
+// false if there is none: ports that are busy look again when they are idle.
+static bool send_longest(accelerator_t *accelerator, const pacer_t *pacer)
+{
+    net__flit_node_t *const node = &accelerator->base;
+    net_port_t *best = NULL;
+    uint64_t number = UINT64_MAX;
+    for (uint32_t i = 0; i < node->node.port_count; i++) {
+        net_port_t *const port = &node->node.ports[i];
+        const queue_t *const queue = &pacer->queues[i];
+        if (queue->first != NULL && queue->number < number && net_port_idle(port) && !port->down &&
+            net__flit_may_send(node, port, NET__VC_REQUESTS,
+                               net__train_bytes(node, next_bytes(node, queue->first), 0))) {
+            best = port;
+            number = queue->number;
+        }
+    }
+    if (best != NULL) {
+        net_stream_t *const stream = pacer->queues[best->index].first;
+        best->turn = NET__VC_REQUESTS;
+        send_next(accelerator, best, stream, next_bytes(node, stream), 0);
+        return true;
+    }
+    for (uint32_t i = 0; i < node->node.port_count; i++) {
+        net_port_t *const port = &node->node.ports[i];
+        if (pacer->queues[i].first != NULL && !net_port_idle(port)) {
+            net_port_wake(port);
+        }
+    }
+    return false;
+}
+
+static void timer_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    const pacer_t *const pacer = (const pacer_t *)(const void *)timer;
+    accelerator_t *const accelerator = accelerator_of((net__flit_node_t *)(void *)node);
+    bool sends = true;
+    while (sends && is_ready(accelerator, pacer)) {
+        sends = send_longest(accelerator, pacer);
+    }
+    if (!is_ready(accelerator, pacer) && !sim_timer_armed(timer)) {
+        sim_timer_arm(node, timer, pacer->ready_ps); // a train was sent before the timer
     }
 }
 
@@ -288,7 +343,11 @@ static void take_put(net__flit_node_t *node, net_put_t *put)
     }
     stream->sending_last = put;
     begin(accelerator, stream, put);
-    serve_all(node);
+    if (stream->port == NET_NO_PORT) {
+        serve_all(node);
+    } else if (is_ready(accelerator, &accelerator->pacers[turn_of(stream)])) {
+        net__flit_wake(node, &node->node.ports[stream->port]);
+    }
 }
 
 // -- receiving
@@ -358,14 +417,17 @@ static void built(net__flit_node_t *node)
                                               host->port_count + accelerator->number, delay_ps);
     host->accelerators->to_accelerator[accelerator->number] =
         sim_channel_create(sim, &host->sim, &node->node.sim, 2 * node->node.port_count, delay_ps);
-    accelerator->latest =
-        sim_alloc_array(PACE_COUNT * (node->node.port_count + 1), sizeof(*accelerator->latest));
-    accelerator->turn = ROUND_COUNT - 1;
+    for (uint32_t turn = TURN_SUM; turn < TURN_COUNT; turn++) {
+        accelerator->pacers[turn].queues = sim_alloc_array(node->node.port_count, sizeof(queue_t));
+    }
+    accelerator->turn = TURN_COUNT - 1;
 }
 
 static void fini(net__flit_node_t *node)
 {
-    sim_free(accelerator_of(node)->latest);
+    for (uint32_t turn = TURN_SUM; turn < TURN_COUNT; turn++) {
+        sim_free(accelerator_of(node)->pacers[turn].queues);
+    }
 }
 
 static const net__flit_ops_t ops = {
@@ -390,7 +452,7 @@ net__flit_node_t *net__accelerator_create(net_t *net, net_node_t *host, uint32_t
     accelerator->number = number;
     accelerator->packs = net_scale_up_packs(config);
     accelerator->packed_bytes = net_scale_up_packet_bytes(config);
-    for (uint32_t i = 0; i < PACE_COUNT; i++) {
+    for (uint32_t i = TURN_SUM; i < TURN_COUNT; i++) {
         sim_timer_init(&accelerator->pacers[i].timer, timer_fired);
     }
     net__flit_node_init(net, &accelerator->base, &ops, config, name);
