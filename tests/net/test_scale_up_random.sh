@@ -41,7 +41,10 @@ refused "scale-up.train" --set scale-up.train=1MiB --set scale-up.credits=4KiB
 refused "scale-up.protocol" --set scale-up.protocol=pcie
 refused "expected" --set scale-up.error-rate=2
 refused "scale-up.packet is 512 bytes: expected 256 or fewer" --set scale-up.packet=512
-refused "expected 4096 or fewer\|scale-up.packet" --set scale-up.protocol=sue --set scale-up.packet=8KiB
+refused "scale-up.packet is 257 bytes: expected 256 or fewer" --set scale-up.protocol=ualink \
+    --set scale-up.packet=257
+refused "scale-up.packet: 8KiB is out of range: expected 16 .. 4096" --set scale-up.protocol=sue \
+    --set scale-up.packet=8KiB
 rocesim run "$work/small.yaml" --set scale-up.protocol=sue --set scale-up.packet=4096 -o "$work/out" --quiet \
     >"$work/log" 2>&1 || fail "SUE, packets of 4096 bytes: $(cat "$work/log")"
 
