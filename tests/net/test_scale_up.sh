@@ -117,6 +117,15 @@ run --set "traffic[0]={collective: {kind: all-gather, bytes: 64MiB, algorithm: n
     --set scale-up.switches=18
 near "NVLS spreads" "$(value mean_us)" "$(calculate '7 / 8 * 67108864 / (370.8e3 * 5 / 6)')" 0.06
 
+# The chunks of a loop of NVLS take equal shares of the pace, so that they go on between servers at one time.
+tree="{collective: {kind: all-reduce, bytes: 16MiB, algorithm: nvls-tree, flows-max: 0,
+    local-rate: 7200Gbps, tuning-latency: on}}"
+servers="{star: {hosts: 2, nics-per-host: 8, rate: 400Gbps}}"
+run --set "topology=$servers" --set "traffic[0]=$tree" --set scale-up.model=formula
+formula=$(value mean_us)
+run --set "topology=$servers" --set "traffic[0]=$tree" --set scale-up.switches=18 --set scale-up.rate=7200Gbps
+near "NVLS tree on two servers" "$(value mean_us)" "$formula" 0.1
+
 # Threads.
 for options in "$t.pattern=all-to-all" "$t.operation=load" scale-up.error-rate=0.01 \
     scale-up.credits=16KiB "traffic[0]=$collective" "traffic[0]=$nvls"; do
