@@ -4,11 +4,12 @@
 // A timer of processor time fires when the thread has made no call for a while. Then the thread
 // runs step by step (the trap flag raises SIGTRAP after each instruction), and its registers are
 // compared with a snapshot, which is renewed after 1, 2, 4, 8... steps (Brent's search for
-// cycles). Equal registers at the same instruction, with an equal stack, show a loop, and an int3
-// is planted at one of its jumps. Steps are slow, so the rest is done there: if the thread comes to
-// the int3 in the same state again, without a call in between, it goes in a circle, which only a
-// write of the NIC or a signal can end. So it waits for these, in simulated time, as if it had
-// called a function.
+// cycles). Equal registers at the same instruction, with an equal stack, show a loop. The thread
+// goes on to the first of its states (state_precedes()), which does not depend on where the
+// search met the loop, and an int3 is planted at one of the loop's jumps from there on. Steps
+// are slow, so the rest is done there: if the thread comes to the int3 in the same state again,
+// without a call in between, it goes in a circle, which only a write of the NIC or a signal can
+// end. So it waits for these, in simulated time, as if it had called a function.
 //
 // While other threads look at memory, they must know whether a thread that was woken writes. So its
 // next iteration is computed (iterations.c), or, if the loop has other instructions, executed step
@@ -18,7 +19,7 @@
 // The int3 stays, so that the next wait there begins at once. A jump stands in its place if one of
 // the loop's instructions can be moved (programs/time/detour.h), since two signals for each wait
 // take longer than the wait itself. When the search happens changes no result: the thread waits
-// from the program's time on in any case.
+// from the program's time on in any case, at the same place and in the same state.
 
 #include "programs/spin/loops.h"
 
@@ -51,7 +52,8 @@
 #define PERIOD_NS_MAX 1000000000 // after searches that found nothing
 #define STEPS_PER_PERIOD 200u    // of a search, for each PERIOD_NS of the timer
 #define STEPS_MAX 20000u         // of a search
-#define LOOP_MAX 1024u           // instructions of a loop among which a jump is looked for
+#define WALKED_MAX (STEPS_MAX + 2)
+#define LOOP_MAX 1024u // instructions of a loop that is followed after waits
 #define LOOPS_MAX GUARDS_LOOPS
 #define GUARDED_MIN 24u // instructions of an iteration, from which on guards replace steps
 #define JUMPS_TRIED 4u
@@ -96,7 +98,8 @@ typedef struct watch {
     uint32_t steps;
     uint32_t renew; // the snapshot at this number of steps
     uint32_t length;
-    uintptr_t code[LOOP_MAX]; // since the snapshot
+    uint32_t circle;     // instructions of the loop; 0: it is not known yet
+    uint32_t circle_end; // the number of steps at which all states of the loop have been seen
     state_t snapshot;
     // its last wait in a loop
     uint64_t wait_calls;
@@ -107,13 +110,15 @@ typedef struct watch {
     uint64_t sum_before;
     uint32_t round; // the number of steps at its beginning
     uint32_t steps_max;
-    bool differs; // an iteration before did something else
+    uintptr_t code[LOOP_MAX]; // of this iteration
+    bool differs;             // an iteration before did something else
     bool left;
     bool nested;     // it passed another loop
     loop_t *guarded; // goes on in this loop without steps, between guards; NULL: does not
 } watch_t;
 
 static loop_t loops[LOOPS_MAX];
+static uintptr_t walked[WALKED_MAX]; // instructions of a search, from the snapshot on
 static watch_t first_watch;
 static __thread watch_t *watch __attribute__((tls_model("initial-exec"))) = &first_watch;
 
@@ -231,8 +236,8 @@ static bool is_atomic(const uint8_t *code)
 static uint32_t find_lock(uint32_t length)
 {
     for (uint32_t i = 0; i < length; i++) {
-        for (uint32_t j = 1; j <= LOCK_TEST && is_atomic((const uint8_t *)watch->code[i]); j++) {
-            const uint8_t *next = (const uint8_t *)watch->code[(i + j) % length];
+        for (uint32_t j = 1; j <= LOCK_TEST && is_atomic((const uint8_t *)walked[i]); j++) {
+            const uint8_t *next = (const uint8_t *)walked[(i + j) % length];
             if (is_atomic(next)) {
                 break;
             }
@@ -244,15 +249,14 @@ static uint32_t find_lock(uint32_t length)
     return length;
 }
 
-// Looks for an instruction of the loop that the walk has found where a jump can stand. The walk is
-// at `code`, which may be no other byte of the jump: sets *again then. Returns NULL if there is no
-// place.
-static loop_t *find_jump(uint32_t length, uintptr_t code, bool *again)
+// Looks for an instruction of the loop that the walk has found where a jump can stand. Returns NULL
+// if there is no place.
+static loop_t *find_jump(uint32_t length)
 {
     const uint32_t lock = find_lock(length);
     unsigned tried = 0;
     for (uint32_t i = lock < length ? lock : 0; i < length && tried < JUMPS_TRIED; i++) {
-        const uintptr_t place = watch->code[i];
+        const uintptr_t place = walked[i];
         tried = lock < length ? JUMPS_TRIED : tried;
         loop_t *loop = loop_at(place);
         detour_loop_t jump = {0};
@@ -265,24 +269,23 @@ static loop_t *find_jump(uint32_t length, uintptr_t code, bool *again)
             *loop = (loop_t){.place = place, .byte = jump.before[0], .jump = jump};
         }
         if (loop->jump.length != 0) {
-            *again = code > place && code < place + loop->jump.length;
-            return *again ? NULL : loop;
+            return loop;
         }
     }
     return NULL;
 }
 
-// Returns the loop of an int3 at the jump back, else at another jump, else where the walk is; NULL:
-// there are too many.
-static loop_t *find_int3(uint32_t length, uintptr_t code)
+// Returns the loop of an int3 at the jump back, else at another jump, else where the walk ends;
+// NULL: there are too many.
+static loop_t *find_int3(uint32_t length)
 {
     const uint32_t lock = find_lock(length);
-    uintptr_t place = lock < length ? watch->code[lock] : code;
+    uintptr_t place = walked[lock < length ? lock : 0];
     for (uint32_t i = 0; i < length && lock == length; i++) {
-        const uint8_t *at = (const uint8_t *)watch->code[i];
+        const uint8_t *at = (const uint8_t *)walked[i];
         if (is_jump(at, *at)) {
-            place = watch->code[i];
-            if (watch->code[(i + 1) % length] < place) {
+            place = walked[i];
+            if (walked[(i + 1) % length] < place) {
                 break;
             }
         }
@@ -294,26 +297,22 @@ static loop_t *find_int3(uint32_t length, uintptr_t code)
     return loop;
 }
 
-// Plants a jump or an int3 in the loop that the walk has found. Returns false if the walk has to go
-// on for a step.
-static bool note_loop(uintptr_t code)
+// Plants a jump or an int3 in the loop that the walk has found.
+static void note_loop(uint32_t length)
 {
-    const uint32_t length = watch->length <= LOOP_MAX ? watch->length : 0;
-    bool again = false;
-    loop_t *loop = find_jump(length, code, &again);
-    loop = loop == NULL && !again ? find_int3(length, code) : loop;
+    loop_t *loop = find_jump(length);
+    loop = loop == NULL ? find_int3(length) : loop;
     if (loop != NULL) {
         loop->trusted = false;
         loop->visits = 0;
         loop->renew = 1;
-        loop->length = length;
+        loop->length = length <= LOOP_MAX ? length : 0;
         loop->path = 0;
         loop->learned = false;
         guards_forget();
-        loop->code_count = counting_translate(watch->code, length, loop->place, loop->codes);
+        loop->code_count = counting_translate(walked, length, loop->place, loop->codes);
         plant(loop);
     }
-    return !again;
 }
 
 // Returns true if the thread comes here in the same state as before, and nothing has happened.
@@ -554,17 +553,26 @@ void detour_pass(long long *registers)
 
 // -- the search
 
+// Takes a snapshot of the walk, which is at `code`.
+static void take_snapshot(uintptr_t code, const greg_t *registers)
+{
+    watch->length = 0;
+    walked[0] = code;
+    take_state(&watch->snapshot, registers);
+}
+
 static void start(ucontext_t *context)
 {
+    greg_t *registers = context->uc_mcontext.gregs;
     guards_remove();
     watch->on = true;
     watch->over = NULL;
     watch->calls = turn_calls;
     watch->steps = 0;
     watch->renew = 1;
-    watch->length = 0;
-    take_state(&watch->snapshot, context->uc_mcontext.gregs);
-    context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+    watch->circle = 0;
+    take_snapshot((uintptr_t)registers[REG_RIP], registers);
+    registers[REG_EFL] |= TRAP_FLAG;
 }
 
 static void stop(ucontext_t *context)
@@ -584,34 +592,38 @@ static uint32_t steps_max(void)
     return steps < STEPS_MAX ? (uint32_t)steps : STEPS_MAX;
 }
 
+// A step of a search. Where the search meets the loop depends on the machine, so all of the loop's
+// states are seen before the walk ends, in the first one.
 static void step(ucontext_t *context)
 {
-    const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    const greg_t *registers = context->uc_mcontext.gregs;
+    const uintptr_t code = (uintptr_t)registers[REG_RIP];
     if (watch->over != NULL) {
         plant(watch->over);
         stop(context);
         return;
     }
     watch->steps++;
-    if (watch->length < LOOP_MAX) {
-        watch->code[watch->length] = code;
-    }
     watch->length++;
+    walked[watch->length % WALKED_MAX] = code;
     if (turn_calls != watch->calls || code_is_own((const void *)code) || !turn_on()) {
         stop(context);
-    } else if (state_is(&watch->snapshot, context->uc_mcontext.gregs)) {
-        if (note_loop(code)) {
+    } else if (state_is(&watch->snapshot, registers)) {
+        if (watch->circle == 0) {
+            watch->circle = watch->length;
+            watch->circle_end = watch->steps + watch->length;
+            watch->length = 0;
+        } else if (watch->steps >= watch->circle_end) {
+            note_loop(watch->circle);
             stop(context);
-        } else {
-            watch->renew = watch->steps + 1;
         }
-    } else if (watch->steps > steps_max()) {
+    } else if (watch->steps > steps_max() + 2 * watch->circle) {
         stop(context);
         set_timer(watch->period_ns < PERIOD_NS_MAX / 2 ? watch->period_ns * 2 : PERIOD_NS_MAX);
-    } else if (watch->steps == watch->renew) {
+    } else if (watch->circle != 0 ? state_precedes(registers, &watch->snapshot)
+                                  : watch->steps == watch->renew) {
         watch->renew *= 2;
-        watch->length = 0;
-        take_state(&watch->snapshot, context->uc_mcontext.gregs);
+        take_snapshot(code, registers);
     }
 }
 

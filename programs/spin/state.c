@@ -51,6 +51,22 @@ bool state_is(const state_t *state, const greg_t *now)
            memcmp((const void *)(uintptr_t)now[REG_RSP], state->stack, state->stack_bytes) == 0;
 }
 
+bool state_precedes(const greg_t *now, const state_t *other)
+{
+    const greg_t *then = other->registers;
+    if (now[REG_RSP] != then[REG_RSP]) {
+        return now[REG_RSP] > then[REG_RSP];
+    }
+    if (now[REG_RIP] != then[REG_RIP]) {
+        return now[REG_RIP] < then[REG_RIP];
+    }
+    const int order = memcmp(now, then, REG_RIP * sizeof *now);
+    return order != 0                        ? order < 0
+           : flags_of(now) != flags_of(then) ? flags_of(now) < flags_of(then)
+                                             : memcmp((const void *)(uintptr_t)now[REG_RSP],
+                                                      other->stack, other->stack_bytes) < 0;
+}
+
 static uint64_t add_to_sum(uint64_t sum, const uint8_t *at, size_t bytes)
 {
     for (size_t left = bytes; left >= 8; left -= 8, at += 8) {

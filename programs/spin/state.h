@@ -22,6 +22,10 @@ void state_take(state_t *state, const greg_t *registers, uintptr_t stack_end);
 // Returns true if the calling thread, with these registers, is in this state.
 bool state_is(const state_t *state, const greg_t *registers);
 
+// Returns true if this state of the calling thread comes before the other one in an order of all
+// states: those of the outermost function first, and those of the lowest instruction.
+bool state_precedes(const greg_t *now, const state_t *other);
+
 // Finds the variables of the program and its libraries. Called again when one was loaded.
 void state_find_data(void);
 

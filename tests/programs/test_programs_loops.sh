@@ -93,7 +93,9 @@ YAML
             fail "threads in a ring, -O$level: $(cat "$work/log")"
         cmp "$work/chains1/programs/host0-0.out" "$work/chains$run/programs/host0-0.out" ||
             fail "threads in a ring print otherwise, -O$level"
-    done
+        sed -n 's/^  digest *//p' "$work/log"
+    done >"$work/digests"
+    [ "$(sort -u "$work/digests" | wc -l)" = 1 ] || fail "threads in a ring have different digests, -O$level"
     awk -v lines="$lines" '$2 != 15150 || (NR > 1 && ($3 - last < 100 || $3 - last > 2000)) { exit 1 }
          { last = $3 }
          END { if (NR != lines) exit 1 }' "$work/chains1/programs/host0-0.out" ||

@@ -297,6 +297,37 @@ static int hands_on(void)
     return 0;
 }
 
+static atomic_int asked[THREADS];
+
+static __attribute__((noinline)) int is_asked(int number)
+{
+    return atomic_load(&asked[number]);
+}
+
+// Asks all at once.
+static void *ask(void *number)
+{
+    usleep(3);
+    for (int i = 0; i < THREADS; i++) {
+        atomic_store(&asked[i], 1);
+    }
+    return number;
+}
+
+// Answers whom it meets first.
+static int looks_around(void)
+{
+    pthread_t thread;
+    check(pthread_create(&thread, NULL, ask, NULL) == 0, "pthread_create");
+    int next = 0;
+    while (is_asked(next) == 0) {
+        next = (next + 1) % THREADS;
+    }
+    printf("%d\n", next);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
 // -- descriptors between threads
 
 static int pipe_ends[2];
@@ -634,6 +665,7 @@ int main(int count, char **words)
         {"all", all},
         {"spins", spins},
         {"hands_on", hands_on},
+        {"looks_around", looks_around},
         {"ends", ends},
         {"futexes", futexes},
         {"descriptors", descriptors},
