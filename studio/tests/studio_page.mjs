@@ -608,53 +608,7 @@ const steps = {
         await do_tasks({ ada, go, settled, check, text_of, visitor, log_in: enter, folder, first_run: () => first_run });
     },
 
-    async process() {
-        await go(ada, `process?runs=${first_run}`);
-        await ada.waitForSelector(".recipe");
-        await picture(ada, "process-recipes");
-        await accessible(ada, "recipes");
-        await ada.getByRole("button", { name: "Distribution of slowdown" }).click();
-        await ada.waitForSelector(".plot svg");
-        await picture(ada, "process");
-        await accessible(ada, "process");
-        await ada.getByLabel("Add a step").selectOption("sort");
-        // A step is drawn anew when its rows have come.
-        await ada.locator(".step").nth(2).getByText(/^\d+ rows/).waitFor();
-        await ada.getByRole("button", { name: "Remove: Sort" }).click();
-        await ada.waitForFunction(() => document.querySelectorAll(".step").length === 2);
-        await ada.getByLabel("Add a step").selectOption("derive");
-        await ada.getByLabel("Expression").last().fill("no_such_column * 2");
-        await ada.keyboard.press("Tab");
-        await ada.waitForSelector(".step.failed");
-        await picture(ada, "process-error");
-        await ada.getByRole("button", { name: "Remove: Derive a column" }).click();
-        await ada.waitForFunction(() => !document.querySelector(".step.failed"));
-        const download = ada.waitForEvent("download");
-        await ada.getByRole("button", { name: "Export the folder" }).click();
-        await ada.locator("dialog").getByRole("button", { name: "Export the folder" }).click();
-        check((await download).suggestedFilename() === "analysis.tar.gz", "the analysis is exported");
-
-        // The sweep: a row for each run, with what differs.
-        const group = first_run + 1;
-        await go(ada, `process?group=${group}`);
-        await ada.waitForSelector(".grid-row");
-        await picture(ada, "process-sweep");
-        // Compared, with units, and each longest queue below its port.
-        await go(ada, `process?runs=${group},${group + 1},${group + 2},${group + 3}`);
-        await ada.getByRole("button", { name: "Compare runs and seeds" }).click();
-        await ada.waitForSelector(".grid-row");
-        const compared = (await ada.locator(".grid-row").allTextContents()).join("\n");
-        check(/simulated time.* [µm]s ± .*s/.test(compared) && /delivered.* MB/.test(compared), `values have units: ${compared}`);
-        await ada.locator(".grid-row").first().hover();
-        // A grid that is still being drawn takes no wheel, so it is turned until the rows are there.
-        const queues = () => [...document.querySelectorAll(".grid-row")].filter((row) => row.textContent.includes("longest queue")).length;
-        for (let turn = 0; turn < 100 && (await ada.evaluate(queues)) < 2; turn++) {
-            await ada.mouse.wheel(0, 200);
-            await ada.waitForTimeout(100);
-        }
-        check((await ada.evaluate(queues)) > 1, "the longest queues stand below their ports");
-        await picture(ada, "process-compare");
-    },
+    process: data.process,
 
     // Both languages, both themes, a desk and a tablet; keys alone.
     async looks() {

@@ -365,8 +365,8 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     }
 }
 
-// Returns the rate of the plan's messages within a host. With NCCL's latencies, a loop of smaller
-// chunks of NVLS takes as much longer as its steps wait. The NVSwitch reduces a rank's own shard,
+// Returns the rate of the plan's messages within a host. With NCCL's latencies, an all-reduce by
+// NVLS in loops of smaller chunks takes as much longer as these wait. The NVSwitch reduces a rank's own shard,
 // too, and returns it, so that messages to the other ranks have less than that rate.
 static uint64_t local_bps(const app__collectives_t *all, const app__coll_plan_t *plan)
 {
@@ -376,7 +376,8 @@ static uint64_t local_bps(const app__collectives_t *all, const app__coll_plan_t 
         return all->workload->options.local_bps;
     }
     double bps = nvls_bps(all, program, nvls_step_ps(all, program));
-    if (all->options.tuning_latency && plan->cut.chunk_bytes > 0) {
+    const bool waits = program->kind == APP__COLL_ALL_REDUCE && all->options.tuning_latency;
+    if (waits && plan->cut.chunk_bytes > 0) {
         const double step_ps =
             (double)scaled(nvls_step_ps(all, program), all->options.tuning_scale);
         const double bits = 8.0 * (double)plan->cut.chunk_bytes * plan->cut.chunks;
