@@ -52,10 +52,11 @@ digest_of() {
 
 both foreseen "$work/foreseen" "$work/foreseen host0"
 both clocks_only "$work/clocks_only" "$work/clocks_only host0"
-[ "$waits" -lt 90 ] || fail "looks at a clock wait as often as in the shell: $waits %"
 if command -v ib_send_bw >/dev/null; then
     both send_bw "ib_send_bw -F -n 5000 -s 64" "ib_send_bw -F -n 5000 -s 64 host0"
     [ "$waits" -lt 75 ] || fail "the programs wait as often as in the shell: $waits %"
-    both write_lat "ib_write_lat -F -n 1000" "ib_write_lat -F -n 1000 host0"
+    # Most of what these do is to look at a clock.
+    both write_lat "ib_write_lat -F -n 5" "ib_write_lat -F -n 5 host0"
+    [ "$waits" -lt 75 ] || fail "looks at a clock wait as often as in the shell: $waits %"
 fi
 exit $((failures > 0))
