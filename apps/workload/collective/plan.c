@@ -366,8 +366,8 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
 }
 
 // Returns the rate of the plan's messages within a host. With NCCL's latencies, an all-reduce by
-// NVLS in loops of smaller chunks takes as much longer as these wait. The NVSwitch reduces a rank's own shard,
-// too, and returns it, so that messages to the other ranks have less than that rate.
+// NVLS in loops of smaller chunks takes as much longer as these wait. The NVSwitch reduces a rank's
+// own shard, too, and returns it, so that messages to the other ranks have less than that rate.
 static uint64_t local_bps(const app__collectives_t *all, const app__coll_plan_t *plan)
 {
     const app__program_t *const program = &plan->program;
