@@ -95,7 +95,7 @@ static void destroy(sim_node_t *node)
 }
 
 // Returns whether two packets of one instant leave by one port, or one has no route of its own.
-// What ports share has room (net_has_room).
+// The caller has checked that what ports share has room (net_has_room).
 static bool ties_matter(const sim_node_t *node, const sim_mail_t *mail, size_t count)
 {
     (void)node;

@@ -31,7 +31,7 @@ spawn: error 0, child 1, "spawned", status 3
 answer to line 0
 answer to line 1
 answer to line 2
-after 3 ms
+three lines took 3 ms
 error 0, input 0, output 1, again 1
 missing: 2
 popen: "host$host", status 4, after 1 ms

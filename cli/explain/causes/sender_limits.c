@@ -166,8 +166,8 @@ static char *sentence_of(const explain_t *explain, const explain_flow_t *flow, h
                           line_text);
     }
     return sim_format(
-        "%s: a flow has %" PRIu64 " %s%s of %s under way at a time, each for %s on the idle path, "
-        "and so %s of a link of %s",
+        "%s: a flow has %" PRIu64 " %s%s of %s under way at a time, each for %s on the idle "
+        "path, and so %s of a link of %s",
         held.limit == LIMIT_CREDIT ? "credit of READs too small" : "too few requests under way",
         held.amount, held.limit == LIMIT_CREDIT ? "READ" : "message", sim_plural(held.amount),
         world_format_bytes(&amount, flow->message_bytes), trip_text, rate_text, line_text);
@@ -203,7 +203,7 @@ static void add_remedy(const explain_t *explain, explain_finding_t *finding,
     }
     if (set != NULL) {
         cli__explain_nic_remedy(explain, finding, end, set,
-                                "as much data in flight as the round trip holds");
+                                "the flow keeps the round trip full of data");
     }
     sim_free(set);
 }

@@ -3,31 +3,20 @@
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/member_channels.h"
 #include "apps/workload/collective/repeat/memo.h"
+#include "apps/workload/collective/repeat/rows.h"
 #include "apps/workload/port.h"
 #include "apps/workload/workload.h"
 
 #include "nic/fast_forward.h"
 
 // clang-format off
-#define CHANNEL(member_, kind_) SIM_FIELD(app__member_channel_t, member_, kind_)
 static const sim_field_t channel_fields[] = {
-    CHANNEL(phase, STATE), CHANNEL(call, LAST), CHANNEL(call_first, COUNT), CHANNEL(filled, COUNT), CHANNEL(posted, COUNT),
-    CHANNEL(allowed.next, COUNT), CHANNEL(allowed.ahead, STATE), CHANNEL(acked.next, COUNT),
-    CHANNEL(acked.ahead, STATE), CHANNEL(arrived.next, COUNT), CHANNEL(arrived.ahead, STATE),
-    CHANNEL(visible.next, COUNT), CHANNEL(visible.ahead, STATE), CHANNEL(ack_ps, STATE),
-    CHANNEL(consumed, COUNT), CHANNEL(permitted, COUNT), CHANNEL(closed, COUNT), CHANNEL(timer, IGNORE),
-    CHANNEL(passive.left, COUNT), CHANNEL(passive.done, COUNT),
+    APP__CHANNEL_ROWS, APP__CHANNEL_ROW(call, LAST), APP__CHANNEL_ROW(closed, COUNT),
 };
 static const sim_fields_t channel_type =
     SIM_FIELDS("connection", sizeof(app__member_channel_t), channel_fields);
 
-static const sim_field_t rank_fields[] = {
-    SIM_FIELD(app__coll_rank_t, messages, COUNT),
-    SIM_FIELD(app__coll_rank_t, bytes, COUNT),
-    SIM_FIELD(app__coll_rank_t, records, IGNORE),
-    SIM_FIELD(app__coll_rank_t, record_count, IGNORE),
-    SIM_FIELD(app__coll_rank_t, record_capacity, IGNORE),
-};
+static const sim_field_t rank_fields[] = {APP__RANK_ROWS};
 static const sim_fields_t rank_type =
     SIM_FIELDS("rank", sizeof(app__coll_rank_t), rank_fields);
 
