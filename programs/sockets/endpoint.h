@@ -40,9 +40,7 @@ typedef struct endpoint {
     uint64_t id;
     int clock_kind;
     int signal_fd; // the other end of the pipe
-    uint64_t end_ps;
-    uint64_t every_ps;
-    uint64_t expirations; // since the last read
+    struct timerfd_state *state;
     struct endpoint *next;
 } endpoint_t;
 

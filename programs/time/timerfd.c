@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -18,23 +19,31 @@
 
 #define ID_FIRST UINT64_C(1000) // of the simulator's timers
 
+// What all processes that have the timer share, as they share the pipe.
+typedef struct timerfd_state {
+    uint64_t end_ps;
+    uint64_t every_ps;
+    uint64_t expirations; // since the last read
+} timerfd_state_t;
+
 static endpoint_t *timers;
 
 // Counts what is due, and makes the descriptor readable.
 static void look(endpoint_t *timer)
 {
+    timerfd_state_t *state = timer->state;
     const uint64_t now_ps = turn_now_ps();
-    if (timer->end_ps == 0 || timer->end_ps > now_ps) {
+    if (state->end_ps == 0 || state->end_ps > now_ps) {
         return;
     }
-    const bool first = timer->expirations == 0;
-    if (timer->every_ps == 0) {
-        timer->expirations++;
-        timer->end_ps = 0;
+    const bool first = state->expirations == 0;
+    if (state->every_ps == 0) {
+        state->expirations++;
+        state->end_ps = 0;
     } else {
-        const uint64_t count = (now_ps - timer->end_ps) / timer->every_ps + 1;
-        timer->expirations += count;
-        timer->end_ps += count * timer->every_ps;
+        const uint64_t count = (now_ps - state->end_ps) / state->every_ps + 1;
+        state->expirations += count;
+        state->end_ps += count * state->every_ps;
     }
     if (first) {
         system_call(SYS_write, timer->signal_fd, "t", 1);
@@ -53,32 +62,32 @@ static void set(const endpoint_t *timer, uint64_t after_ps)
     program_call_t call = {.op = PROGRAM_TIMER,
                            .timer = {.id = timer->id,
                                      .after_ps = after_ps == 0 ? PROGRAM_NEVER : after_ps,
-                                     .every_ps = timer->every_ps}};
+                                     .every_ps = timer->state->every_ps}};
     (void)turn_call(&call);
 }
 
 static void empty(endpoint_t *timer, int descriptor)
 {
     char byte;
-    if (timer->expirations != 0) {
+    if (timer->state->expirations != 0) {
         system_call(SYS_read, descriptor, &byte, 1);
-        timer->expirations = 0;
+        timer->state->expirations = 0;
     }
 }
 
 ssize_t timerfd_read(endpoint_t *timer, int descriptor, void *bytes, size_t count)
 {
-    if (count < sizeof timer->expirations) {
+    if (count < sizeof timer->state->expirations) {
         errno = EINVAL;
         return -1;
     }
     turn_charge_call();
     look(timer);
-    while (timer->expirations == 0) {
+    while (timer->state->expirations == 0) {
         if (endpoint_nonblocking(descriptor)) {
             (void)turn_idle_wait(&endpoint_idle);
             look(timer);
-            if (timer->expirations == 0) {
+            if (timer->state->expirations == 0) {
                 errno = EAGAIN;
                 return -1;
             }
@@ -86,7 +95,7 @@ ssize_t timerfd_read(endpoint_t *timer, int descriptor, void *bytes, size_t coun
             return -1;
         }
     }
-    const uint64_t expirations = timer->expirations;
+    const uint64_t expirations = timer->state->expirations;
     empty(timer, descriptor);
     memcpy(bytes, &expirations, sizeof expirations);
     turn_act();
@@ -103,9 +112,10 @@ void timerfd_forget(endpoint_t *timer)
         *at = timer->next;
     }
     descriptors_close(timer->signal_fd);
-    if (timer->end_ps != 0) {
+    if (timer->state->end_ps != 0) {
         set(timer, 0);
     }
+    system_call(SYS_munmap, timer->state, sizeof *timer->state);
 }
 
 PROGRAM_EXPORT int timerfd_create(int clock, int flags)
@@ -119,7 +129,9 @@ PROGRAM_EXPORT int timerfd_create(int clock, int flags)
         errno = EINVAL;
         return -1;
     }
-    endpoint_t *timer = endpoint_create(ends[0], ENDPOINT_TIMER);
+    const long state = system_call(SYS_mmap, NULL, sizeof(timerfd_state_t), PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    endpoint_t *timer = state == -1 ? NULL : endpoint_create(ends[0], ENDPOINT_TIMER);
     if (timer == NULL) {
         system_call(SYS_close, ends[0]);
         system_call(SYS_close, ends[1]);
@@ -127,6 +139,7 @@ PROGRAM_EXPORT int timerfd_create(int clock, int flags)
     }
     system_call(SYS_fcntl, ends[0], F_SETFD, (flags & TFD_CLOEXEC) != 0 ? FD_CLOEXEC : 0);
     system_call(SYS_fcntl, ends[0], F_SETFL, (flags & TFD_NONBLOCK) != 0 ? O_NONBLOCK : 0);
+    timer->state = (timerfd_state_t *)state;
     timer->id = ID_FIRST + ids++;
     timer->clock_kind = clocks_kind(clock);
     timer->signal_fd = descriptors_hide(ends[1]);
@@ -148,8 +161,9 @@ static endpoint_t *find(int descriptor)
 static void show(endpoint_t *timer, struct itimerspec *value)
 {
     look(timer);
-    value->it_value = moment_timespec(timer->end_ps == 0 ? 0 : moment_until(timer->end_ps));
-    value->it_interval = moment_timespec(timer->every_ps);
+    const timerfd_state_t *state = timer->state;
+    value->it_value = moment_timespec(state->end_ps == 0 ? 0 : moment_until(state->end_ps));
+    value->it_interval = moment_timespec(state->every_ps);
 }
 
 PROGRAM_EXPORT int timerfd_settime(int descriptor, int flags, const struct itimerspec *value,
@@ -172,8 +186,8 @@ PROGRAM_EXPORT int timerfd_settime(int descriptor, int flags, const struct itime
         after_ps = after_ps == 0 ? 1 : after_ps;
     }
     turn_charge_call();
-    timer->every_ps = moment_of_timespec(&value->it_interval);
-    timer->end_ps = after_ps == 0 ? 0 : turn_now_ps() + after_ps;
+    timer->state->every_ps = moment_of_timespec(&value->it_interval);
+    timer->state->end_ps = after_ps == 0 ? 0 : turn_now_ps() + after_ps;
     set(timer, after_ps);
     return 0;
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/programs/spawn.c - children of posix_spawn() and popen(). Prints what they print and their
 // ends; a child sleeps for 1 ms of simulated time. Another one answers by the C library's streams,
-// 1 ms after each line.
+// 1 ms after each line. A third one has a timer in common with its parent.
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,6 +104,31 @@ static void ask_lines(const char *program)
     (void)waitpid(child, NULL, 0);
 }
 
+// Reads a timer that a child has, too, while the child sleeps and wakes.
+static void share_timer(void)
+{
+    const struct itimerspec each = {{0, 1000000}, {0, 1000000}};
+    const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+    struct pollfd ready = {.fd = timer, .events = POLLIN};
+    uint64_t sum = 0;
+    int reads = 0;
+    if (timerfd_settime(timer, 0, &each, NULL) != 0 || fork() == 0) {
+        for (int i = 0; i < 50; i++) {
+            usleep(300);
+        }
+        _exit(0);
+    }
+    for (int i = 0; i < 10; i++) {
+        uint64_t expirations = 0;
+        reads += poll(&ready, 1, -1) == 1 &&
+                 read(timer, &expirations, sizeof expirations) == sizeof expirations;
+        sum += expirations;
+    }
+    printf("timer of two processes: %d reads, %d expirations\n", reads, (int)sum);
+    close(timer);
+    (void)wait(NULL);
+}
+
 int main(int count, char **arguments)
 {
     char line[64] = "";
@@ -112,6 +140,7 @@ int main(int count, char **arguments)
     pid_t child;
     spawn("echo spawned; exit 3");
     ask_lines(arguments[0]);
+    share_timer();
     printf("missing: %d\n", posix_spawn(&child, "/nowhere/at/all", NULL, NULL, none, environ));
     const double before_ms = now_ms();
     // NOLINTNEXTLINE(cert-env33-c)

@@ -33,6 +33,7 @@ answer to line 1
 answer to line 2
 three lines took 3 ms
 error 0, input 0, output 1, again 1
+timer of two processes: 10 reads, 10 expirations
 missing: 2
 popen: "host$host", status 4, after 1 ms
 written to cat
