@@ -743,10 +743,13 @@ bool turn_idle_wait(turn_idle_t *idle)
     return wait_idle(turn_idle_timeout_ps(idle));
 }
 
-void turn_idle_pause(turn_idle_t *idle)
+bool turn_idle_pause(turn_idle_t *idle)
 {
     const uint64_t timeout_ps = turn_idle_timeout_ps(idle);
+    const uint32_t doublings = idle->pauses < IDLE_DOUBLINGS ? idle->pauses : IDLE_DOUBLINGS;
+    const uint64_t pause_ps = IDLE_FIRST_PS << doublings;
     idle->pauses = timeout_ps == PROGRAM_NEVER ? idle->pauses + 1 : 0;
-    (void)wait_idle(timeout_ps == PROGRAM_NEVER && idle->pauses < PAUSES_MAX ? IDLE_LAST_PS
-                                                                             : timeout_ps);
+    return wait_idle(timeout_ps != PROGRAM_NEVER || idle->pauses >= PAUSES_MAX ? timeout_ps
+                     : pause_ps < IDLE_LAST_PS                                 ? pause_ps
+                                                                               : IDLE_LAST_PS);
 }

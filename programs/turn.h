@@ -179,8 +179,9 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle);
 // Waits as long as an attempt that found nothing may wait. Returns true if something happened.
 bool turn_idle_wait(turn_idle_t *idle);
 
-// Does the same for an attempt that another one in its place may follow: waits for 100 us at most,
-// until 1000 in a row show that none follows.
-void turn_idle_pause(turn_idle_t *idle);
+// Does the same for an attempt that something else may follow, since a program that counts its
+// attempts in a register seems to go in circles: waits for 1 us, then 2 us, at most 100 us, until
+// 1000 in a row show that nothing follows.
+bool turn_idle_pause(turn_idle_t *idle);
 
 #endif // PROGRAMS_TURN_H

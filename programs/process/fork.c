@@ -215,7 +215,7 @@ PROGRAM_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *u
         }
         if ((options & WNOHANG) != 0) {
             static turn_idle_t idle;
-            (void)turn_idle_wait(&idle);
+            (void)turn_idle_pause(&idle);
             return 0;
         }
         const volatile void *key = (const volatile void *)(uintptr_t)PROGRAM_KEY_OF_PROCESSES;

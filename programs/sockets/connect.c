@@ -199,7 +199,7 @@ PROGRAM_EXPORT int accept4(int listening, __SOCKADDR_ARG address, socklen_t *res
             return -1;
         }
         if (endpoint_nonblocking(listening)) {
-            if (turn_idle_wait(&endpoint_idle)) {
+            if (turn_idle_pause(&endpoint_idle)) {
                 continue;
             }
             return refuse(EAGAIN);

@@ -56,7 +56,7 @@ static ssize_t receive_all(const endpoint_t *socket, int descriptor, struct msgh
             return done != 0 ? done + (got > 0 ? got : 0) : got;
         }
         if ((flags & MSG_DONTWAIT) != 0 || endpoint_nonblocking(descriptor)) {
-            if (done == 0 && turn_idle_wait(&endpoint_idle)) {
+            if (done == 0 && turn_idle_pause(&endpoint_idle)) {
                 return system_call(SYS_recvmsg, descriptor, message, flags | MSG_DONTWAIT);
             }
             errno = EAGAIN;
@@ -103,7 +103,7 @@ static ssize_t receive(int descriptor, struct msghdr *message, int flags)
         turn_act();
         threads_touch_descriptors();
     } else if (got == 0) {
-        turn_idle_pause(&endpoint_idle);
+        (void)turn_idle_pause(&endpoint_idle);
     }
     return got;
 }
@@ -131,7 +131,7 @@ static ssize_t read_pipe(int descriptor, const struct iovec *places, int count)
             return got;
         }
         if (endpoint_nonblocking(descriptor)) {
-            if (turn_idle_wait(&endpoint_idle)) {
+            if (turn_idle_pause(&endpoint_idle)) {
                 return system_call(SYS_readv, descriptor, places, count);
             }
             errno = EAGAIN;
@@ -326,7 +326,7 @@ static ssize_t transmit(const endpoint_t *socket, int descriptor, struct msghdr 
         }
         if ((flags & MSG_DONTWAIT) != 0 || endpoint_nonblocking(descriptor)) {
             if (done == 0) {
-                (void)turn_idle_wait(&endpoint_idle);
+                (void)turn_idle_pause(&endpoint_idle);
                 errno = EAGAIN;
             }
             return done != 0 ? (ssize_t)done : -1;

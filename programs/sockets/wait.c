@@ -38,7 +38,7 @@ static int wait_for(ask_fn ask, void *question, uint64_t timeout_ps)
             return -1;
         }
         if (timeout_ps == 0) {
-            return turn_idle_wait(&endpoint_idle) ? ask(question) : 0;
+            return turn_idle_pause(&endpoint_idle) ? ask(question) : 0;
         }
         const uint64_t left_ps = moment_until(end_ps);
         if (left_ps == 0) {

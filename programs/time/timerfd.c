@@ -85,7 +85,7 @@ ssize_t timerfd_read(endpoint_t *timer, int descriptor, void *bytes, size_t coun
     look(timer);
     while (timer->state->expirations == 0) {
         if (endpoint_nonblocking(descriptor)) {
-            (void)turn_idle_wait(&endpoint_idle);
+            (void)turn_idle_pause(&endpoint_idle);
             look(timer);
             if (timer->state->expirations == 0) {
                 errno = EAGAIN;

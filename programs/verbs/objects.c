@@ -115,7 +115,7 @@ int verbs_take_event(int descriptor, turn_idle_t *idle, verbs_event_t *event)
             return -1;
         }
         if ((system_call(SYS_fcntl, descriptor, F_GETFL) & O_NONBLOCK) != 0) {
-            (void)turn_idle_wait(idle);
+            (void)turn_idle_pause(idle);
             if (system_call(SYS_poll, &ready, 1, 0) == 1) {
                 continue;
             }

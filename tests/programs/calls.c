@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -404,6 +405,36 @@ static void sleep_and_wake(void)
     }
 }
 
+// Attempts that find nothing, which a register counts, come to their end.
+static void attempt_ten_times(void)
+{
+    int ends[2];
+    char byte;
+    struct ibv_cq *ready;
+    void *of;
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(context);
+    struct epoll_event event;
+    const int group = epoll_create1(0);
+    const uint64_t begin_ns = now_ns();
+    EXPECT(channel != NULL && pipe2(ends, O_NONBLOCK) == 0 && group >= 0);
+    EXPECT(fcntl(channel->fd, F_SETFL, O_NONBLOCK) == 0);
+    int found = 0;
+    for (int i = 0; i < 10; i++) {
+        found += ibv_get_cq_event(channel, &ready, &of) == 0;
+    }
+    for (int i = 0; i < 10; i++) {
+        found += read(ends[0], &byte, 1) == 1;
+    }
+    for (int i = 0; i < 10; i++) {
+        found += epoll_wait(group, &event, 1, 0) == 1;
+    }
+    EXPECT(found == 0 && now_ns() - begin_ns < 2000000);
+    close(ends[0]);
+    close(ends[1]);
+    close(group);
+    EXPECT(ibv_destroy_comp_channel(channel) == 0);
+}
+
 // -- the time stamp counter
 
 // Reads the counter by rdtscp between other instructions. Returns what is wrong: bit 0 the flags,
@@ -533,6 +564,7 @@ int main(int count, char **words)
     }
     meet();
     sleep_and_wake();
+    attempt_ten_times();
     flush();
     EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
     EXPECT(ibv_dereg_mr(mr) == 0 && ibv_dealloc_pd(pd) == 0 && ibv_close_device(context) == 0);
