@@ -263,8 +263,8 @@ static sim_err_t find_sizes(const creation_t *creation, sim_message_t *message)
     if (error != SIM_OK) {
         char builtins[256];
         name_builtins(name, builtins, sizeof(builtins));
-        return sim_fail_about(message, error, "sizes", ": %.200s (expected a file or one of %s)",
-                              reason.text, builtins);
+        return sim_fail_about(message, error, "sizes", ": %.200s, or one of %s", reason.text,
+                              builtins);
     }
     error = sim_cdf_parse(text, size_bytes, &shared->sizes_own, &reason);
     sim_free(text);

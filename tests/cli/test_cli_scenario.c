@@ -203,6 +203,18 @@ START_TEST(words_of_the_trade_lead_to_names)
         {"topology: {star: }\nswitch: {ecn: {k_min: 1KB}}", "'kmin'"},
         {"topology: {star: }\nduration: 1ms", "'until'"},
         {"topology: {star: }\npcap: []", "'captures'"},
+        {"topology: {star: }\nfailures: []", "'faults'"},
+        {"topology: {star: }\nfaults: [leaf0--spine1]", "{part: leaf0--spine1}"},
+        {"topology: {star: }\ncaptures: [host0]", "{ports: host0}"},
+        {"topology: {leaf-spine: {hosts: 8}}", "'hosts-per-leaf'"},
+        {"topology: {star: }\nnic: {dcqcn: {g: 1/256}}", "'dce-tcp-g: 1020, for g = 1/256'"},
+        {"topology: {star: }\nnic: {dcqcn: {RATE_AI: 5Mbps}}", "'rpg-ai-rate'"},
+        {"topology: {star: }\nnic: {timely: {rate_ai: 5Mbps}}", "'ai-rate'"},
+        {"topology: {star: }\noutputs: {pcap: host0}", "captures: at the top of the scenario"},
+        {"network: {topology: fat-tree}", "topology: at the top of the scenario"},
+        {"topology: {star: }\nfaults: [{link: a}]", "'part'"},
+        {"topology: {star: }\nswitch: {pfc: {xoff: 1KB}}", "'threshold'"},
+        {"topology: {star: }\nswitch: {pfc: {xon: 1KB}}", "'xon-offset'"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(words); i++) {
         char part[64];

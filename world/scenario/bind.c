@@ -461,6 +461,22 @@ static sim_err_t bind_entry(const world_tree_entry_t *entry, const char *prefix,
     return value_for_group(entry, path, targets, error);
 }
 
+// Adds the entry that a plain value in a list of parts means: "{ports: host0}" for "host0".
+static void add_item(world_error_t *error, const char *path, const world_tree_t *value)
+{
+    static const struct {
+        const char *path;
+        const char *key;
+    } items[] = {{"captures", "ports"}, {"faults", "part"}};
+    world_shown_t shown;
+    for (size_t i = 0; i < SIM_COUNT_OF(items) && value->kind == WORLD_TREE_SCALAR; i++) {
+        if (strcmp(path, items[i].path) == 0) {
+            world_error_add(error, ", did you mean {%s: %s}?", items[i].key,
+                            world_show(&shown, value->text));
+        }
+    }
+}
+
 static sim_err_t bind_map(const world_tree_t *map, const char *prefix,
                           const world_targets_t *targets, const char *const *others,
                           world_error_t *error)
@@ -469,8 +485,10 @@ static sim_err_t bind_map(const world_tree_t *map, const char *prefix,
         return SIM_OK;
     }
     if (map->kind != WORLD_TREE_MAP) {
-        world_fail(error, SIM_ERR_INVALID, &map->place, "%s%sis %s, expected a mapping", prefix,
+        world_fail(error, SIM_ERR_INVALID, &map->place, "%s%sis %s", prefix,
                    *prefix != '\0' ? " " : "the scenario ", world_tree_kind_text(map));
+        add_item(error, prefix, map);
+        world_error_add_expected(error, "a mapping");
         add_keys(error, prefix, targets, others);
         return SIM_ERR_INVALID;
     }

@@ -5,6 +5,7 @@
 #include "world/overlays.h"
 #include "world/patterns.h"
 #include "world/registry/plugins/section.h"
+#include "world/registry/trade_words.h"
 #include "world/scenario.h"
 #include "world/scenario/choice.h"
 #include "world/scenario/fault_section.h"
@@ -292,7 +293,7 @@ static sim_err_t take_traffic(world_scenario_t *scenario, const world_tree_t *li
 typedef struct section {
     const char *key;
     sim_err_t (*take)(world_scenario_t *scenario, const world_tree_t *value, world_error_t *error);
-    bool list; // a plain value can stand in it
+    bool plain; // a plain value may be meant for it
 } section_t;
 
 // The sections of a scenario. A section stands behind those it depends on.
@@ -309,7 +310,7 @@ static const section_t sections[] = {
     {"switch", take_switch, false},
     {"nic", take_nic, false},
     {"node", world__take_own_nodes, false},
-    {"topology", world__take_topology, false},
+    {"topology", world__take_topology, true},
     {"nodes", world__take_nodes, false},
     {"links", world__take_links, false},
     {"faults", world__take_faults, true},
@@ -318,17 +319,23 @@ static const section_t sections[] = {
     {"captures", world__take_captures, true},
 };
 
-const char *world__section_of(const char *key, bool list)
+const char *world__section_of(const char *key, bool plain)
 {
+    const char *names[SIM_COUNT_OF(sections)];
+    size_t count = 0;
     const size_t size = strlen(key);
     for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
         const char *const name = sections[i].key;
         const char *const rest = strncmp(name, key, size) == 0 ? name + size : "?";
-        if ((sections[i].list || !list) && (rest[0] == '\0' || strcmp(rest, "s") == 0)) {
+        if (plain && !sections[i].plain) {
+            continue;
+        }
+        if (rest[0] == '\0' || strcmp(rest, "s") == 0) {
             return name;
         }
+        names[count++] = name;
     }
-    return NULL;
+    return world_trade_word(key, names, count);
 }
 
 bool world_scenario_has_key(const char *key)

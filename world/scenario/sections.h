@@ -6,9 +6,9 @@
 #include "world/bind.h"
 #include "world/scenario.h"
 
-// Returns the section of a scenario that is called so, or so with an s: "captures" for "capture".
-// NULL: there is none, or it is no list though it must be one.
-const char *world__section_of(const char *key, bool list);
+// Returns the section of a scenario that a key may mean: "captures" for "capture" and "pcap". With
+// `plain`, only sections count for which a plain value may be meant. NULL: the key means none.
+const char *world__section_of(const char *key, bool plain);
 // Returns the structs that the section "network" configures.
 world_targets_t world__targets_network(const world_scenario_t *scenario);
 // Adds an entry to the scenario's traffic; removes the last one.
