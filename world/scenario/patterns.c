@@ -270,7 +270,12 @@ sim_err_t world_pair_parse(const char *pattern, const char *separator, const cha
     }
     const char *const middle = strstr(pattern, separator);
     if (middle == NULL) {
-        return sim_fail(message, SIM_ERR_INVALID, "no '%s' in it, expected %s", separator, what);
+        const bool name = *pattern != '\0' && strpbrk(pattern, "-> ") == NULL;
+        return name ? sim_fail(message, SIM_ERR_INVALID,
+                               "no '%s' in it, did you mean '%.60s%s*'? Expected %s", separator,
+                               pattern, separator, what)
+                    : sim_fail(message, SIM_ERR_INVALID, "no '%s' in it, expected %s", separator,
+                               what);
     }
     const char *const right = middle + strlen(separator);
     if (strstr(right, separator) != NULL) {
