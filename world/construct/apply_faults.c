@@ -88,6 +88,33 @@ static void add_fault(const world_t *world, const world_fault_t *meant, uint32_t
     net_fault_at(world->net, &fault);
 }
 
+// Returns whether a text is A--B but for the characters between the two names: A-B, A->B, A/B.
+static bool is_nearly(const char *text, const char *a, const char *b)
+{
+    const size_t a_size = strlen(a);
+    if (strncmp(text, a, a_size) != 0) {
+        return false;
+    }
+    const char *const rest = text + a_size;
+    const size_t between = strspn(rest, "-><:,/_ ");
+    return between > 0 && strcmp(rest + between, b) == 0;
+}
+
+// Adds the link that a text nearly names. Returns whether there is one.
+static bool add_nearest_link(world_error_t *error, const net_t *net, const char *text)
+{
+    for (size_t l = 0; l < net_link_count(net); l++) {
+        const net_link_t link = net_link_at(net, l);
+        const char *const a = link.a->sim.name;
+        const char *const b = link.b->sim.name;
+        if (is_nearly(text, a, b) || is_nearly(text, b, a)) {
+            world_error_add(error, ", did you mean %s--%s?", a, b);
+            return true;
+        }
+    }
+    return false;
+}
+
 static sim_err_t check_fault(const world_t *world, const world_fault_t *fault, world_error_t *error)
 {
     const world_fault_config_t *const config = &fault->config;
@@ -108,7 +135,8 @@ static sim_err_t check_fault(const world_t *world, const world_fault_t *fault, w
                links == 0 ? "faults: '%s' matches no link, node or NIC"
                           : "faults: '%s' is more than links of hosts, expected a host or its NIC",
                world_show(&shown, config->part));
-    if (links == 0 && world__fault_is_of_nodes(fault)) {
+    if (links == 0 && !add_nearest_link(error, world->net, config->part) &&
+        world__fault_is_of_nodes(fault)) {
         world_add_nearest_node(error, world->net, config->part, -1);
     }
     return SIM_ERR_UNKNOWN;
