@@ -79,6 +79,8 @@ typedef struct sim_node_ops {
     // Returns whether the order of messages that arrive at one instant, by different ports, may
     // change anything. Called before events of earlier instants have run. NULL: it may.
     bool (*ties_matter)(const sim_node_t *node, const struct sim_mail *mail, size_t count);
+    // Messages of one instant keep one order with ties by rotor: ports do not compete.
+    bool keeps_order;
 
     // Adds the final counters of the node to the digest. Called once, after the run, by several
     // threads for different nodes: must only read, and only this node. May be NULL.

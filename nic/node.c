@@ -654,22 +654,8 @@ static void host_destroy(sim_node_t *node)
     sim_lines_give(node->worker, host, sizeof(*host));
 }
 
-// Returns whether more than one packet of an instant, each of a NIC of its own, may let a program
-// act.
-static bool host_ties_matter(const sim_node_t *node, const sim_mail_t *mail, size_t count)
-{
-    (void)node;
-    uint32_t acting = 0;
-    for (size_t i = 0; i < count; i++) {
-        const net_packet_t *const packet = mail[i].message;
-        acting += packet->kind != NET_PACKET_ROCE ||
-                  (packet->opcode != ROCE_SEND_MIDDLE && packet->opcode != ROCE_WRITE_MIDDLE);
-    }
-    return acting > 1;
-}
-
 static const sim_node_ops_t host_ops = {
-    .ties_matter = host_ties_matter,
+    .keeps_order = true,
     .kind = nic__host_kind,
     .run = host_run,
     .arrive = host_arrive,

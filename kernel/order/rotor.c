@@ -5,8 +5,8 @@
 // place of the time. The counter starts again after a rest. So events that repeat after a rest run
 // in the order of the first time, whenever they begin. It has 16 values, so that the orders of a
 // steady state repeat, too. Every second order is the one before in reverse: of two ports, each is
-// first eight times. Wakes that tie keep one order, and so do arrivals at nodes that share a unit:
-// there, when a tie is found depends on where windows end.
+// first eight times. Wakes that tie keep one order, and so do arrivals at hosts, whose ports do not
+// compete, and at nodes that share a unit: there, when a tie is found depends on where windows end.
 #include "kernel/order/rotor.h"
 #include "kernel/engine/mail.h"
 #include "kernel/engine/sort.h"

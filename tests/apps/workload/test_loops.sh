@@ -51,6 +51,7 @@ loop "algorithm: tree, protocol: simple"
 same "tree"
 loop "protocol: simple" "{star: {hosts: 2, nics-per-host: 4, rate: 400Gbps, delay: 500ns}}"
 same "hosts of several ranks"
+skips 60 "hosts of several ranks"
 
 count=$(few 2 1)
 [ -z "${TEST_LONG:-}" ] || count=200
