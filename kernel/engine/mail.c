@@ -390,16 +390,12 @@ void sim__mail_return(sim_thread_t *thread, const sim_node_t *node)
     box->filled_bytes = count * (uint32_t)sizeof(*mail);
 }
 
-// Collects the node's messages into thread->stage, first from far rings, then from every thread's
-// mailbox; returns the count. For one channel, far messages are always older than near ones, and
-// one thread sends both, so order is preserved.
-static size_t stage_all(sim_thread_t *thread, sim_node_t *node)
+// Adds the node's messages from every thread's mailbox to those of far rings in thread->stage, and
+// returns the count. For one channel, far messages are always older than near ones, and one thread
+// sends both, so order is preserved.
+static size_t stage_all(sim_thread_t *thread, const sim_node_t *node, size_t count)
 {
     const sim_t *const sim = thread->sim;
-    size_t count = 0;
-    if (node->far != NULL) {
-        stage_far(thread, node, &count);
-    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[thread->worker.slot][node->index];
         for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
@@ -410,17 +406,14 @@ static size_t stage_all(sim_thread_t *thread, sim_node_t *node)
     return count;
 }
 
-// Returns the mailbox that holds all of the node's mail of this window, and sets *owner to its
-// thread; NULL: the mail is in several places.
+// Returns the mailbox that holds all of the node's mail of this window, but for that of far rings,
+// and sets *owner to its thread; NULL: the mail is in several places.
 static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node, unsigned *owner)
 {
     const sim_t *const sim = thread->sim;
     const uint32_t slot = thread->worker.slot;
     sim_mailbox_t *only = &thread->worker.boxes[slot][node->index];
     *owner = thread->worker.index;
-    if (node->far != NULL) {
-        return NULL;
-    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[slot][node->index];
         if (box != only && box->filled_bytes > 0) {
@@ -446,16 +439,27 @@ static inline void lend(sim_thread_t *thread, sim_node_t *node, unsigned owner, 
     thread->lent_by = owner;
 }
 
+// Returns true if each message is later than the one before it.
+static bool is_in_order(const sim_mail_t *mail, size_t count)
+{
+    size_t i = 1;
+    while (i < count && mail[i - 1].key >> SIM_PORT_BITS < mail[i].key >> SIM_PORT_BITS) {
+        i++;
+    }
+    return i >= count;
+}
+
 // Gathers the node's mail from one mailbox of thread `owner` or, if box is NULL, from several
-// places.
-static void gather_from(sim_thread_t *thread, sim_node_t *node, unsigned owner, sim_mailbox_t *box)
+// places and the `far_count` messages in thread->stage.
+static void gather_from(sim_thread_t *thread, sim_node_t *node, unsigned owner, sim_mailbox_t *box,
+                        size_t far_count)
 {
     const sim_mail_t *source = NULL;
     size_t count = 0;
     if (SIM_LIKELY(box != NULL)) {
         source = box->mail;
         count = sim__mailbox_count(box);
-        if (count > 0 && node->one_source && node->alone) {
+        if (count > 0 && node->alone && (node->one_source || is_in_order(source, count))) {
             lend(thread, node, owner, box);
             return;
         }
@@ -463,7 +467,7 @@ static void gather_from(sim_thread_t *thread, sim_node_t *node, unsigned owner, 
             thread->worker.box_class[node->index] = (uint8_t)class_of((uint32_t)count);
         }
     } else {
-        count = stage_all(thread, node);
+        count = stage_all(thread, node, far_count);
         source = thread->stage;
     }
     sim_mail_t *const mail = room_for(thread, node, count);
@@ -478,9 +482,13 @@ static void gather_from(sim_thread_t *thread, sim_node_t *node, unsigned owner, 
 
 static SIM_NOINLINE void gather(sim_thread_t *thread, sim_node_t *node)
 {
-    unsigned owner;
-    sim_mailbox_t *const box = only_box(thread, node, &owner);
-    gather_from(thread, node, owner, box);
+    size_t far_count = 0;
+    if (SIM_UNLIKELY(node->far != NULL)) {
+        stage_far(thread, node, &far_count);
+    }
+    unsigned owner = 0;
+    sim_mailbox_t *const box = far_count == 0 ? only_box(thread, node, &owner) : NULL;
+    gather_from(thread, node, owner, box, far_count);
 }
 
 // Needs no stack frame in the usual case, one thread whose mail is read in place; the rest is a
