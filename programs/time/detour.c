@@ -276,19 +276,25 @@ static bool is_target(const uint8_t *target, const uint8_t *target_end, const ui
     if (counting_overlaps(target, (unsigned)(target_end - target))) {
         return true;
     }
+    const size_t width = (size_t)(target_end - target);
     begin = target > begin && target - begin > SCAN_BYTES ? target - SCAN_BYTES : begin;
     end = target < end && end - target > SCAN_BYTES ? target + SCAN_BYTES : end;
-    for (const uint8_t *at = begin; at + 6 <= end; at++) {
-        const uint8_t *to = NULL;
-        if (*at == 0xe9 || *at == 0xe8 || (*at == 0x0f && (at[1] & 0xf0) == 0x80)) {
-            const unsigned length = *at == 0x0f ? 6 : 5;
-            int32_t distance;
-            memcpy(&distance, at + length - sizeof distance, sizeof distance);
-            to = at + length + distance;
-        } else if ((*at & 0xf0) == 0x70 || *at == 0xeb || (*at & 0xfc) == 0xe0) {
-            to = at + 2 + (at[1] < 0x80 ? at[1] : at[1] - 0x100);
+    // A distance is the end of its instruction, and counts from there.
+    for (const uint8_t *at = begin + 1; at + sizeof(int32_t) <= end; at++) {
+        int32_t distance;
+        memcpy(&distance, at, sizeof distance);
+        if ((size_t)(at + sizeof distance + distance - target) < width &&
+            (at[-1] == 0xe9 || at[-1] == 0xe8 ||
+             (at - begin > 1 && at[-2] == 0x0f && (at[-1] & 0xf0) == 0x80))) {
+            return true;
         }
-        if (to >= target && to < target_end) {
+    }
+    begin = target - begin > 0x80 + 1 ? target - 0x80 - 1 : begin;
+    end = end - target_end > 0x80 ? target_end + 0x80 : end;
+    for (const uint8_t *at = begin; at + 2 <= end; at++) {
+        const int distance = at[1] < 0x80 ? at[1] : at[1] - 0x100;
+        if ((size_t)(at + 2 + distance - target) < width &&
+            ((*at & 0xf0) == 0x70 || *at == 0xeb || (*at & 0xfc) == 0xe0)) {
             return true;
         }
     }
