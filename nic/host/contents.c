@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/contents.c - the pages of nic/memory.h: a hash table by page number, and a bit for each
-// line of a page that was written. A page begins with what the fill of its area says.
+// line of a page that was written. A page begins with what the fill of its area says. Areas whose
+// bytes belong to another owner have no pages.
 #include <string.h>
 
 #include "nic/host/contents.h"
@@ -12,18 +13,19 @@
 
 typedef struct nic_page {
     uint64_t lines; // with something in them
-    uint8_t *bytes; // own, or those of another owner (nic_memory_map)
-    uint8_t own[];
+    uint8_t bytes[];
 } nic_page_t;
-
-static bool is_mapped(const nic_page_t *page)
-{
-    return page->bytes != page->own;
-}
 
 struct nic_page_slot {
     uint64_t number;
     nic_page_t *page; // NULL: free
+};
+
+// An area of another owner.
+struct nic_map {
+    uint64_t address;
+    uint64_t length_bytes;
+    uint8_t *bytes;
 };
 
 struct nic_fill {
@@ -206,9 +208,9 @@ static nic_page_t *make_page(nic_memory_t *memory, part_t part)
         return known;
     }
     nic_page_t *const page = sim_realloc_array(NULL, 1, sizeof(*page) + PAGE_BYTES);
-    *page = (nic_page_t){.bytes = page->own};
+    page->lines = 0;
     if (part.count < PAGE_BYTES) {
-        memset(page->own, 0, PAGE_BYTES);
+        memset(page->bytes, 0, PAGE_BYTES);
         if (fill_in(memory, number << PAGE_BITS, page->bytes, PAGE_BYTES)) {
             page->lines = filled_lines(memory, number);
         }
@@ -223,7 +225,6 @@ static void remove_page(nic_memory_t *memory, uint64_t number)
     const uint64_t mask = memory->slot_count - 1;
     uint64_t hole = (uint64_t)(find_slot(slots, memory->slot_count, number) - slots);
     SIM_CHECK(slots[hole].page != NULL);
-    memory->mapped_count -= is_mapped(slots[hole].page);
     sim_free(slots[hole].page);
     // Entries behind the hole that would no longer be found move up (Knuth, 6.4, algorithm R).
     for (uint64_t i = (hole + 1) & mask; slots[i].page != NULL; i = (i + 1) & mask) {
@@ -237,28 +238,110 @@ static void remove_page(nic_memory_t *memory, uint64_t number)
     memory->page_count--;
 }
 
-// -- pages of other owners
+// -- areas of other owners
+
+// Returns the index of the first area that ends behind an address, or their number.
+static size_t first_map(const nic_memory_t *memory, uint64_t address)
+{
+    size_t first = 0;
+    for (size_t end = memory->map_count; first < end;) {
+        const size_t middle = first + (end - first) / 2;
+        const nic_map_t *const map = &memory->maps[middle];
+        if (map->address + (map->length_bytes - 1) < address) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+// Returns how many bytes of a range lie in the area at its beginning, and where they are; 0: there
+// is none. Most calls are for the area of the call before.
+static size_t find_mapped(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes,
+                          uint8_t **at)
+{
+    if (memory->map_count == 0) {
+        return 0;
+    }
+    const nic_map_t *map = &memory->maps[memory->map_recent];
+    if (SIM_UNLIKELY(address - map->address >= map->length_bytes)) {
+        const size_t index = first_map(memory, address);
+        map = &memory->maps[index];
+        if (index == memory->map_count || map->address > address) {
+            return 0;
+        }
+        ((nic_memory_t *)(uintptr_t)memory)->map_recent = index;
+    }
+    const uint64_t offset = address - map->address;
+    const uint64_t here = map->length_bytes - offset;
+    *at = map->bytes + offset;
+    return SIM_MIN(length_bytes, here);
+}
+
+// Returns whether an area and a range share bytes. The area ends behind the range's beginning.
+static bool overlaps(const nic_map_t *map, uint64_t address, uint64_t length_bytes)
+{
+    return map->address <= address ? length_bytes != 0 : map->address - address < length_bytes;
+}
+
+static void clear_mapped(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
+{
+    for (size_t i = first_map(memory, address);
+         i < memory->map_count && overlaps(&memory->maps[i], address, length_bytes); i++) {
+        const nic_map_t *const map = &memory->maps[i];
+        const uint64_t from = SIM_MAX(address, map->address);
+        const uint64_t wished = length_bytes - (from - address);
+        const uint64_t here = map->length_bytes - (from - map->address);
+        memset(map->bytes + (from - map->address), 0, SIM_MIN(wished, here));
+    }
+}
+
+static void insert_map(nic_memory_t *memory, size_t index, nic_map_t map)
+{
+    SIM_APPEND(memory->maps, memory->map_count, memory->map_capacity, map);
+    nic_map_t *const at = &memory->maps[index];
+    memmove(at + 1, at, (memory->map_count - 1 - index) * sizeof(*at));
+    *at = map;
+}
 
 void nic_memory_map(nic_memory_t *memory, uint64_t address, uint64_t length_bytes, void *bytes)
 {
-    SIM_CHECK((address | length_bytes) % PAGE_BYTES == 0);
     nic_memory_unmap(memory, address, length_bytes);
-    for (uint64_t done = 0; done < length_bytes; done += PAGE_BYTES) {
-        nic_page_t *const page = sim_alloc(sizeof(*page));
-        *page = (nic_page_t){.lines = UINT64_MAX, .bytes = (uint8_t *)bytes + done};
-        add_page(memory, (address + done) >> PAGE_BITS, page);
-        memory->mapped_count++;
+    if (length_bytes != 0) {
+        const nic_map_t map = {address, length_bytes, bytes};
+        insert_map(memory, first_map(memory, address), map);
+        nic__note_contents(memory);
     }
 }
 
 void nic_memory_unmap(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
 {
-    SIM_CHECK((address | length_bytes) % PAGE_BYTES == 0);
+    SIM_CHECK((address | length_bytes) % PAGE_BYTES == 0 && address + length_bytes >= address);
     for (uint64_t done = 0; done < length_bytes && memory->page_count != 0; done += PAGE_BYTES) {
         if (find_page(memory, (address + done) >> PAGE_BITS) != NULL) {
             remove_page(memory, (address + done) >> PAGE_BITS);
         }
     }
+    const uint64_t end = address + length_bytes;
+    size_t i = first_map(memory, address);
+    while (i < memory->map_count && overlaps(&memory->maps[i], address, length_bytes)) {
+        nic_map_t *const map = &memory->maps[i];
+        const uint64_t map_end = map->address + map->length_bytes;
+        const uint64_t after = map_end > end ? map_end - end : 0;
+        const nic_map_t rest = {end, after, map->bytes + (map->length_bytes - after)};
+        if (map->address < address) {
+            map->length_bytes = address - map->address;
+            i++;
+        } else {
+            memory->map_count--;
+            memmove(map, map + 1, (memory->map_count - i) * sizeof(*map));
+        }
+        if (after != 0) {
+            insert_map(memory, i++, rest);
+        }
+    }
+    memory->map_recent = 0;
 }
 
 void nic__memory_fini(nic_memory_t *memory)
@@ -272,13 +355,14 @@ void nic__memory_fini(nic_memory_t *memory)
         sim_free(memory->slots[i].page);
     }
     sim_free(memory->slots);
+    sim_free(memory->maps);
 }
 
 size_t nic_memory_bytes(const nic_memory_t *memory)
 {
     return (size_t)(memory->slot_count * sizeof(nic_page_slot_t) +
-                    memory->page_count * sizeof(nic_page_t) +
-                    (memory->page_count - memory->mapped_count) * PAGE_BYTES);
+                    memory->page_count * (sizeof(nic_page_t) + PAGE_BYTES) +
+                    memory->map_capacity * sizeof(nic_map_t));
 }
 
 // -- contents
@@ -295,13 +379,19 @@ void nic_memory_write(nic_memory_t *memory, uint64_t address, const void *bytes,
     check_range(address, length_bytes);
     const uint8_t *from = bytes;
     while (length_bytes != 0) {
-        const part_t part = first_part(address, length_bytes);
-        nic_page_t *const page = make_page(memory, part);
-        memcpy(page->bytes + part.offset, from, part.count);
-        page->lines |= lines_touched(part);
-        from += part.count;
-        address += part.count;
-        length_bytes -= part.count;
+        uint8_t *at = NULL;
+        size_t count = find_mapped(memory, address, length_bytes, &at);
+        if (count == 0) {
+            const part_t part = first_part(address, length_bytes);
+            nic_page_t *const page = make_page(memory, part);
+            page->lines |= lines_touched(part);
+            at = page->bytes + part.offset;
+            count = part.count;
+        }
+        memcpy(at, from, count);
+        from += count;
+        address += count;
+        length_bytes -= count;
     }
 }
 
@@ -310,18 +400,47 @@ void nic_memory_read(const nic_memory_t *memory, uint64_t address, void *bytes, 
     check_range(address, length_bytes);
     uint8_t *to = bytes;
     while (length_bytes != 0) {
-        const part_t part = first_part(address, length_bytes);
-        const nic_page_t *const page = find_page(memory, part.number);
-        if (page == NULL) {
-            memset(to, 0, part.count);
-            (void)fill_in(memory, address, to, part.count);
-        } else {
-            memcpy(to, page->bytes + part.offset, part.count);
+        uint8_t *at = NULL;
+        size_t count = find_mapped(memory, address, length_bytes, &at);
+        if (count == 0) {
+            const part_t part = first_part(address, length_bytes);
+            nic_page_t *const page = find_page(memory, part.number);
+            at = page == NULL ? NULL : page->bytes + part.offset;
+            count = part.count;
         }
-        to += part.count;
-        address += part.count;
-        length_bytes -= part.count;
+        if (at != NULL) {
+            memcpy(to, at, count);
+        } else {
+            memset(to, 0, count);
+            (void)fill_in(memory, address, to, (uint32_t)count);
+        }
+        to += count;
+        address += count;
+        length_bytes -= count;
     }
+}
+
+bool nic_memory_equals(const nic_memory_t *memory, uint64_t address, const void *bytes,
+                       size_t length_bytes)
+{
+    check_range(address, length_bytes);
+    const uint8_t *other = bytes;
+    while (length_bytes != 0) {
+        uint8_t own[PAGE_BYTES];
+        uint8_t *at = own;
+        size_t count = find_mapped(memory, address, length_bytes, &at);
+        if (count == 0) {
+            count = SIM_MIN(length_bytes, sizeof(own));
+            nic_memory_read(memory, address, own, count);
+        }
+        if (memcmp(at, other, count) != 0) {
+            return false;
+        }
+        other += count;
+        address += count;
+        length_bytes -= count;
+    }
+    return true;
 }
 
 // Forgets a line that has only zeros after it was cleared in part.
@@ -337,9 +456,6 @@ static void clear_part(const nic_memory_t *memory, nic_page_t *page, part_t part
 {
     const uint64_t address = (part.number << PAGE_BITS) + part.offset;
     memset(page->bytes + part.offset, 0, part.count);
-    if (is_mapped(page)) {
-        return;
-    }
     page->lines &= ~lines_covered(part);
     forget_if_zero(page, part.offset >> LINE_BITS);
     forget_if_zero(page, (part.offset + part.count - 1) >> LINE_BITS);
@@ -372,6 +488,7 @@ static part_t part_in(uint64_t number, uint64_t address, uint64_t length_bytes)
 void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
 {
     check_range(address, length_bytes);
+    clear_mapped(memory, address, length_bytes);
     if (memory->page_count != 0 && is_wide(memory, length_bytes)) {
         for (uint64_t i = 0; i < memory->slot_count; i++) {
             const nic_page_slot_t *const slot = &memory->slots[i];
@@ -399,9 +516,6 @@ static bool has_nothing_else(const nic_memory_t *memory, uint64_t number, const 
                              uint64_t cleared_bytes)
 {
     const uint64_t filled = filled_lines(memory, number);
-    if (is_mapped(page)) {
-        return false;
-    }
     if (page->lines != filled || filled == 0 || cleared_bytes == PAGE_BYTES) {
         return page->lines == filled;
     }
@@ -433,16 +547,15 @@ void nic_memory_forget(nic_memory_t *memory, uint64_t address, uint64_t length_b
         forget_wide(memory, address, length_bytes);
         return;
     }
+    clear_mapped(memory, address, length_bytes);
     while (memory->page_count != 0 && length_bytes != 0) {
         const part_t part = first_part(address, length_bytes);
         nic_page_t *const page = find_page(memory, part.number);
         if (page != NULL && part.count < PAGE_BYTES) {
             clear_part(memory, page, part);
         }
-        if (page != NULL && is_mapped(page) && part.count == PAGE_BYTES) {
-            clear_part(memory, page, part);
-        } else if (page != NULL && (part.count == PAGE_BYTES ||
-                                    has_nothing_else(memory, part.number, page, part.count))) {
+        if (page != NULL &&
+            (part.count == PAGE_BYTES || has_nothing_else(memory, part.number, page, part.count))) {
             remove_page(memory, part.number);
         }
         address += part.count;
@@ -466,6 +579,14 @@ static bool has_wide(const nic_memory_t *memory, uint64_t address, uint64_t leng
 bool nic_memory_has(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
 {
     check_range(address, length_bytes);
+    uint8_t *at = NULL;
+    if (find_mapped(memory, address, length_bytes, &at) != 0) {
+        return true;
+    }
+    const size_t map = first_map(memory, address);
+    if (map < memory->map_count && overlaps(&memory->maps[map], address, length_bytes)) {
+        return true;
+    }
     // Pages that nobody wrote may still be filled in: the scan of written pages misses them.
     if (memory->page_count != 0 && memory->fills == NULL && is_wide(memory, length_bytes)) {
         return has_wide(memory, address, length_bytes);

@@ -20,6 +20,7 @@ typedef struct nic_fabric nic_fabric_t;
 typedef struct nic_iommu nic_iommu_t;
 typedef struct nic_page_slot nic_page_slot_t;
 typedef struct nic_fill nic_fill_t;
+typedef struct nic_map nic_map_t;
 
 // The time at which a destination may get its next CNP (nic.cnp-scope: destination).
 typedef struct nic_cnp_slot {
@@ -131,13 +132,17 @@ struct nic {
     struct nic_loopback *loopback; // nic/schedule/loopback.h; NULL: nothing was sent to itself
 };
 
-// The contents of a host's memory (nic/host/contents.c). Pages without an entry hold zeros.
+// The contents of a host's memory (nic/host/contents.c). Pages without an entry hold zeros, unless
+// they lie in an area of somebody else.
 struct nic_memory {
     nic_page_slot_t *slots; // open addressing by number; NULL before the first page
     uint64_t slot_count;    // power of two
     uint64_t page_count;
-    uint64_t mapped_count; // pages whose bytes belong to somebody else
-    nic_fill_t *fills;     // NULL: none
+    nic_map_t *maps; // areas whose bytes belong to somebody else, by address
+    size_t map_count;
+    size_t map_capacity;
+    size_t map_recent; // of the last access
+    nic_fill_t *fills; // NULL: none
 };
 
 // The clock of a host's cores.

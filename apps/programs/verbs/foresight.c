@@ -161,8 +161,10 @@ static void keep(app__program_t *program, uint32_t count)
         kept_t *const kept = &foresight->kept[i];
         kept->address = foreseen->address;
         kept->bytes = foreseen->wc.byte_len;
-        nic_memory_read(memory, kept->address, kept->own, kept->bytes);
-        kept->changed = kept->bytes != 0 && memcmp(kept->own, foreseen->payload, kept->bytes) != 0;
+        kept->changed = !nic_memory_equals(memory, kept->address, foreseen->payload, kept->bytes);
+        if (kept->changed) {
+            nic_memory_read(memory, kept->address, kept->own, kept->bytes);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: a host's memory by itself (nic/memory.h) is zeros but for what was written, or what a fill
-// says; memory that nobody wrote costs nothing; what is forgotten leaves its neighbours alone.
-// Method: writes across pages, many pages, fills, and pages that are given back.
+// Goal: a host's memory by itself (nic/memory.h) is zeros but for what was written, what a fill
+// says, or what another owner has there; memory that nobody wrote costs nothing; what is forgotten
+// leaves its neighbours alone.
+// Method: writes across pages, many pages, fills, pages that are given back, and areas of owners.
 // Does not pin: how packets bring contents (test_memory).
 #include "nic/memory.h"
 #include "tests/nic_pair.h"
@@ -187,8 +188,100 @@ START_TEST(forgotten_pages_leave_no_gaps_in_the_table)
 }
 END_TEST
 
+// -- areas of another owner
+
+enum { PAGE = 4096, AREA = 4 * PAGE };
+
+START_TEST(an_area_is_the_memory_of_its_owner)
+{
+    pair_config_t config;
+    pair_config_init(&config);
+    pair_t *const pair = pair_create(&config);
+    nic_memory_t *const memory = nic_host_memory(pair->node[0]);
+    static uint8_t area[AREA];
+    const uint64_t at = UINT64_C(1) << 30;
+    uint8_t bytes[AREA + 2 * PAGE];
+    memset(bytes, 3, sizeof(bytes));
+    memset(area, 7, sizeof(area));
+    nic_memory_write(memory, at + PAGE, bytes, 1); // is forgotten
+    nic_memory_map(memory, at, AREA, area);
+    ck_assert_uint_eq(nic_memory_read64(memory, at + PAGE), UINT64_C(0x0707070707070707));
+    ck_assert(nic_memory_has(memory, at + 100, 1));
+    ck_assert(nic_memory_has(memory, at - PAGE, PAGE + 1));
+    ck_assert(!nic_memory_has(memory, at - PAGE, PAGE));
+    ck_assert(!nic_memory_has(memory, at + 100, 0));
+    ck_assert(!nic_memory_has(memory, at + AREA, UINT64_C(1) << 40));
+
+    // Across both ends.
+    nic_memory_write(memory, at - 10, bytes, AREA + 20);
+    ck_assert_mem_eq(area, bytes, AREA);
+    ck_assert(nic_memory_equals(memory, at - 10, bytes, AREA + 20));
+    ck_assert(!nic_memory_equals(memory, at - 11, bytes, AREA + 20));
+    area[PAGE] = 4;
+    ck_assert(!nic_memory_equals(memory, at - 10, bytes, AREA + 20));
+    memset(bytes, 0, sizeof(bytes));
+    nic_memory_read(memory, at - 10, bytes, AREA + 20);
+    ck_assert_uint_eq(bytes[9], 3);
+    ck_assert_uint_eq(bytes[10 + PAGE], 4);
+    ck_assert_uint_eq(bytes[AREA + 19], 3);
+
+    nic_memory_clear(memory, at + AREA - 1, UINT64_C(1) << 40);
+    ck_assert_uint_eq(area[AREA - 2], 3);
+    ck_assert_uint_eq(area[AREA - 1], 0);
+    ck_assert_uint_eq(nic_memory_read64(memory, at + AREA), 0);
+    nic_memory_forget(memory, at - PAGE, PAGE + 2);
+    ck_assert_uint_eq(area[1], 0);
+    ck_assert_uint_eq(area[2], 3);
+    ck_assert_uint_eq(nic_memory_read64(memory, at - 8), 0);
+    pair_destroy(pair);
+    pair_config_fini(&config);
+}
+END_TEST
+
+// Random areas come, take the place of others and go, as a whole or in part. A plain array says
+// what each byte is.
+START_TEST(areas_come_and_go)
+{
+    enum { PAGES = 64, OWNERS = 64 };
+    static uint8_t expected[PAGES][PAGE];
+    static uint8_t owners[OWNERS][8 * PAGE];
+    const uint64_t base = UINT64_C(1) << 40;
+    pair_config_t config;
+    pair_config_init(&config);
+    pair_t *const pair = pair_create(&config);
+    nic_memory_t *const memory = nic_host_memory(pair->node[0]);
+    for (uint64_t round = 0; round < 2000; round++) {
+        const uint64_t draw = sim_mix64(round);
+        const uint64_t count = 1 + draw % 8;
+        const uint64_t first = (draw >> 8) % (PAGES - count + 1);
+        const uint64_t at = base + first * PAGE;
+        uint8_t *const owner = owners[round % OWNERS];
+        if ((draw >> 16) % 3 == 0) {
+            nic_memory_unmap(memory, at, count * PAGE);
+            memset(expected[first], 0, count * PAGE);
+        } else if ((draw >> 16) % 3 == 1) {
+            memset(owner, (int)round, sizeof(owners[0]));
+            nic_memory_map(memory, at, count * PAGE, owner);
+            memcpy(expected[first], owner, count * PAGE);
+        } else {
+            memset(expected[first] + 100, (int)round, count * PAGE - 200);
+            nic_memory_write(memory, at + 100, expected[first] + 100, count * PAGE - 200);
+        }
+        if (round % OWNERS == OWNERS - 1) { // so that no owner has two areas
+            ck_assert(nic_memory_equals(memory, base, expected, sizeof(expected)));
+            nic_memory_unmap(memory, base, sizeof(expected));
+            memset(expected, 0, sizeof(expected));
+        }
+    }
+    ck_assert(nic_memory_equals(memory, base, expected, sizeof(expected)));
+    pair_destroy(pair);
+    pair_config_fini(&config);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(memory_is_zeros_with_what_was_written),
            CHECK_TEST(many_pages_are_found_again),
            CHECK_TEST(what_nobody_wrote_is_what_the_fill_says),
            CHECK_TEST(what_is_forgotten_leaves_its_neighbours),
-           CHECK_TEST(forgotten_pages_leave_no_gaps_in_the_table))
+           CHECK_TEST(forgotten_pages_leave_no_gaps_in_the_table),
+           CHECK_TEST(an_area_is_the_memory_of_its_owner), CHECK_TEST(areas_come_and_go))
