@@ -35,7 +35,7 @@ typedef struct worker_report {
     X(batch_mean, REAL, "", false, "mean number of requests that a worker took in a turn") \
     X(queue_mean, REAL, "", false, "mean number of requests that waited for a worker after its turn") \
     X(cores_busy, REAL, "", false, "number of cores whose whole time went to turns that found a request") \
-    X(pcie_bytes_per_operation, REAL, "bytes", false, "bytes over the servers' PCIe per operation, both ways; 0 with ideal NICs")
+    X(pcie_bytes_per_operation, REAL, "bytes", false, "bytes over the servers' PCIe per operation, both ways; null with ideal NICs")
 // clang-format on
 typedef struct interval_report {
     INTERVAL_ROWS(APP__MEMBER)
@@ -91,7 +91,7 @@ typedef struct point_report {
     X(cores_busy, REAL, "", true, "number of cores whose whole time went to turns that found a request") \
     X(full_queue_waits, U64, "", false, "number of times that a worker waited for room in a send queue") \
     X(unsent_answers, U64, "", false, "number of answers dropped at a connection's full send queue, whose earlier answers are not acknowledged; the client asks again") \
-    X(pcie_bytes_per_operation, REAL, "bytes", false, "bytes over the servers' PCIe per operation, both ways, headers included; 0 with ideal NICs") \
+    X(pcie_bytes_per_operation, REAL, "bytes", false, "bytes over the servers' PCIe per operation, both ways, headers included; null with ideal NICs") \
     X(index_evictions, U64, "", false, "number of entries lost to full buckets in all workers' indexes, population included") \
     X(tag_overwrites, U64, "", false, "number of entries lost to keys of the same tag in all workers' indexes, population included") \
     X(updated_in_place, U64, "", false, "number of PUTs that changed an existing key in place") \
@@ -112,7 +112,7 @@ typedef struct herd_report {
 
 static double ratio(double a, double b)
 {
-    return b > 0.0 ? a / b : 0.0;
+    return b > 0.0 || isnan(a) ? a / b : 0.0;
 }
 
 // Returns the share of hits; NaN without GETs.
@@ -265,14 +265,15 @@ static void take_workers(const app__herd_t *herd, herd_report_t *report)
 
 static void take_pcie(const app__herd_t *herd, herd_report_t *report)
 {
-    uint64_t bytes = 0;
+    double bytes = (double)NAN;
     for (uint32_t s = 0; s < herd->server_count; s++) {
         nic_rnic_counters_t counters;
         if (nic_get_rnic_counters(herd->machines[s].endpoint->nic, &counters)) {
-            bytes += counters.pcie_up_bytes + counters.pcie_down_bytes;
+            bytes = (isnan(bytes) ? 0 : bytes) +
+                    (double)(counters.pcie_up_bytes + counters.pcie_down_bytes);
         }
     }
-    report->pcie_bytes_per_operation = ratio((double)bytes, (double)report->responses);
+    report->pcie_bytes_per_operation = ratio(bytes, (double)report->responses);
 }
 
 // Fills each worker's rate in each interval.
@@ -325,7 +326,10 @@ static void take_series(const app__herd_t *herd, herd_report_t *report)
             .batch_mean = ratio((double)served->done, (double)served->turns),
             .queue_mean = ratio((double)served->queue, (double)served->turns),
             .cores_busy = (double)served->busy_ps / (double)herd->config.series_ps,
-            .pcie_bytes_per_operation = ratio((double)served->pcie_bytes, (double)seen->done),
+            .pcie_bytes_per_operation =
+                isnan(report->pcie_bytes_per_operation)
+                    ? (double)NAN
+                    : ratio((double)served->pcie_bytes, (double)seen->done),
         };
     }
     take_worker_rates(herd, report, rows, count);

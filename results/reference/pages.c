@@ -157,6 +157,23 @@ const results_page_t results_pages[] = {
         },
     },
     {
+        .name = "cache", .title = "Cache", .of = "nics", .needs = "cache", .first = true,
+        .facts = {{"accesses", "accesses of queue pairs"}, {"l1_hit_rate", "share of accesses that hit L1"}, {"l2_hit_rate", "share of the L1 misses that hit L2"},
+                  {"belady_hit_rate", "hit rate that the best L1 policy could reach"}, {"dma_bytes", "bytes over PCIe (DMA)"}, {"cxl_bytes", "bytes over CXL"},
+                  {"migrations.*", "moves between tiers"}, {"promote_l2", "threshold for L2, at the end"}, {"promote_l1", "threshold for L1, at the end"}},
+        .charts = {
+            {.kind = "shares", .title = "Where lookups found the entry", .rows = "types", .x = "type",
+             .values = {{"l1_hits", "L1 (SRAM on the NIC)"}, {"l2_hits", "L2 (CXL memory)"}, {"expands", "L3 (host memory, by the driver)"}}},
+            {.kind = "bars", .title = "Share of the time that links and the driver were busy",
+             .help = "Above 90 %, requests wait for a link or for the driver's core. Without moves to L1 or L2, the thresholds of promotion may be too high.",
+             .values = {{"dma_utilisation", "PCIe (DMA)"}, {"cxl_utilisation", "CXL"}, {"driver_utilisation", "driver's core"}}},
+            {.kind = "times", .title = "What each way took",
+             .values = {{"access_ns", "any access"}, {"l1_ns", "L1 (SRAM on the NIC)"}, {"l2_ns", "L2 (CXL memory)"}, {"expand_ns", "L3 (host memory, by the driver)"},
+                        {"driver.urgent.wait_ns", "wait for the driver, urgent requests"}, {"driver.background.wait_ns", "wait for the driver, background requests"},
+                        {"migration_ns", "move of an entry between tiers"}, {"met_ns", "access that met a move"}}},
+        },
+    },
+    {
         .name = "herd", .title = "HERD", .of = "apps", .kinds = "herd", .first = true,
         .facts = {{"mops", "throughput"}, {"latency_us.p50", "latency, median"}, {"latency_us.p99", "latency, p99"},
                   {"get_hit_rate", "share of GETs that found their key"}, {"batch_mean", "requests per turn of a core"},

@@ -21,8 +21,9 @@ typedef struct results_page_value {
 // A chart. Members that a kind does not use are NULL.
 typedef struct results_page_chart {
     // lines, bars and stack: `values` over `x` of the items of `rows`; stack lays them on each
-    // other. cdf: each value is a list of points, of a percentage and a time. parts: one stacked
-    // bar of single values. table: the items of `rows`. tracks: rows of operations.csv over time.
+    // other, and shares as parts of their sum. cdf: each value is a list of points, of a percentage
+    // and a time. parts: one stacked bar of single values. table: the items of `rows`. times: a row
+    // for each value, which is a distribution. tracks: rows of operations.csv over time.
     const char *kind;
     const char *title;
     const char *help; // a sentence for people below the title
@@ -38,7 +39,7 @@ typedef struct results_page_chart {
 typedef struct results_page {
     const char *name;
     const char *title;
-    const char *of;    // apps: a report of an application; nics: of a NIC; summary: the whole run
+    const char *of;    // apps: a report of an application; nics: of the part of NICs in `needs`; summary: the whole run
     const char *kinds; // of applications, separated by |; NULL: any
     const char *needs; // path that the report must have, and not as 0; NULL: none
     bool first;        // a run that has the page opens on it

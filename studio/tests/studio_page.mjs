@@ -319,7 +319,7 @@ const steps = {
         await go(ada, `run/${made}`);
         await ada.waitForSelector(".bars-place svg");
         const told = await ada.locator(".bars-place").first().getAttribute("aria-label");
-        const shares = [.../queue pairs [^;]*/.exec(told)[0].matchAll(/([\d.]+) %/g)].map(([, share]) => Number(share));
+        const shares = [.../qp: [^;]*/.exec(told)[0].matchAll(/([\d.]+) %/g)].map(([, share]) => Number(share));
         check(shares.length === 3 && Math.abs(shares.reduce((sum, share) => sum + share, 0) - 100) < 2, `the tiers answered ${told}`);
         await picture(ada, "cache");
         await accessible(ada, "cache");

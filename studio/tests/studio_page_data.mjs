@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/tests/studio_page_data.mjs - the steps of studio_page.mjs that show packets, timelines, captures, sweeps, large networks and analyses.
 
+import { readFileSync } from "node:fs";
+
 // Returns the steps. `tools` are the browser's page and the helpers of studio_page.mjs.
 export const data_steps = ({ ada, go, settled, check, picture, accessible, text_of, type_scenario, incast, first_run }) => ({
     // Packets that move over the network: recorded where asked for, with a time that one chooses, steps and kinds.
@@ -62,6 +64,18 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
         await ada.waitForTimeout(200);
         const names = async () => (await place.locator("svg text").allTextContents()).join(" ");
         check(/host1 .*host8/.test(await names()) && (await names()).includes("->switch0"), `rows of hosts and stopped ports: ${await names()}`);
+        // A picture that is saved says what its colours are, too.
+        const saved = ada.waitForEvent("download");
+        await ada.getByRole("button", { name: "Save the figure as SVG" }).click();
+        const drawing = readFileSync(await (await saved).path(), "utf8");
+        check(["flow or request", "port stopped by PFC"].every((kind) => drawing.includes(kind)), "a saved timeline has a key");
+        // A window whose ends are exchanged is the same window, and the server takes none that ends before it begins.
+        await go(ada, `run/${first_run()}?tab=timeline&from=90000&to=10000`);
+        check(ada.url().includes("from=10000&to=90000"), `a window in order: ${ada.url()}`);
+        const answer = await ada.evaluate((run) => fetch(`api/v1/runs/${run}/map?metric=queue&from_ns=900&to_ns=10`).then(({ status }) => status), first_run());
+        check(answer === 400, `a window that ends before it begins is refused: ${answer}`);
+        await ada.getByRole("button", { name: "Whole run" }).click();
+        await place.locator("svg").waitFor();
         await picture(ada, "timeline");
         await accessible(ada, "timeline");
         // On a busy machine the drawing may still be on its way when it is clicked.

@@ -154,6 +154,22 @@ def printed_by(program):
     yield from (entry["question"] for entry in listed("list", "--json"))
 
 
+def names_of(program):
+    """Returns the readable names of all fields of a summary and of all metrics, as the page makes them."""
+    schema = json.loads(subprocess.run([program, "schema"], check=True, capture_output=True).stdout)
+    fields = [re.sub("_(bytes|bps|ps)$", "", metric["name"]) for metric in schema["metrics"]]
+
+    def walk(tree):
+        for name, value in tree.items():
+            if isinstance(value, dict):
+                fields.extend(value if name == "properties" else [])
+                for kind in value.values() if name in ("apps_by_kind", "nics_by_part") else []:
+                    fields.extend(kind)
+                walk(value)
+    walk(schema["summary"])
+    return {re.sub(r"(?<! per) (ns|us|ms|ps|s|gbps)$", "", name.replace("_", " ")).strip() for name in fields}
+
+
 FIRST_ERROR = "{}, did you mean '{}'? Expected {}"  # entries from here on are of errors of scenarios
 STAR = "topology: {star: {hosts: 4}}\n"
 WRONG = [  # scenarios with the mistakes that people make
@@ -222,6 +238,8 @@ def main():
     missing = sorted(text for text in wanted if not catalogue.has(text))
     # What belongs to errors of scenarios may be used by others than those that are tried here.
     errors = list(catalogue.entries)[list(catalogue.entries).index(FIRST_ERROR):]
+    with open("studio/page/src/i18n/names_zh.json") as file:
+        missing += sorted(names_of(sys.argv[1]) - json.load(file).keys())
     unused = catalogue.entries.keys() - catalogue.used - set(errors)
     stale = sorted(text for text in unused if count_words(text) >= 3)
     for what, found in (("lacks", missing), ("stale", stale),

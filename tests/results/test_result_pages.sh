@@ -75,6 +75,8 @@ for page in schema["pages"]:
     tables = [schema["summary"]["properties"]]
     if page["of"] == "apps":
         tables = [schema["summary"]["apps_by_kind"][kind] for kind in page["kinds"]]
+    if page["of"] == "nics":
+        tables = [schema["summary"]["nics_by_part"][page["needs"]]]
     paths = [value["path"] for value in page["facts"]]
     for chart in page["charts"]:
         rows = chart.get("rows", "")

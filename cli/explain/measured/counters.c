@@ -11,6 +11,7 @@
 
 #define CHILDREN_MAX 8u
 #define DEPTH_MAX 16u
+#define STORM_DUTY 0.97   // of each interval, at least, that a storm stops a port
 #define PARENT_SHARE 0.02 // of a port's stopped time, at least, for a port that stopped it
 
 // -- the tree
@@ -85,6 +86,7 @@ typedef struct origin {
     uint32_t node;
     double weight; // of the ports that it stopped itself
     uint32_t ports;
+    uint32_t storm; // port; EXPLAIN_NONE: the pauses are no storm
 } origin_t;
 
 static int by_weight(const void *a, const void *b)
@@ -95,6 +97,39 @@ static int by_weight(const void *a, const void *b)
         return x->weight > y->weight ? -1 : 1;
     }
     return (x->node > y->node) - (x->node < y->node);
+}
+
+static bool is_host(const meter_t *meter, uint32_t node)
+{
+    return meter->nodes[node].links == 1 || meter->nodes[node].is_host;
+}
+
+// Returns the port that a host's pauses stopped throughout two intervals or more in a row;
+// EXPLAIN_NONE: there is none. One interval before and one behind them may have a part of the
+// pauses.
+static uint32_t stormed_port(const meter_t *meter, uint32_t host)
+{
+    for (uint32_t i = 0; i < meter->port_count && meter->snapshots == 0; i++) {
+        const meter_port_t *const port = &meter->ports[i];
+        if (port->peer == EXPLAIN_NONE || meter->ports[port->peer].node != host ||
+            !port->has_durations) {
+            continue;
+        }
+        const float *const row = &meter->active[i * meter->time_count];
+        size_t whole = 0;
+        size_t longest = 0;
+        size_t some = 0;
+        for (size_t t = 1; t < meter->time_count; t++) {
+            const double us = 1e6 * (meter->times[t] - meter->times[t - 1]);
+            whole = (double)row[t] >= STORM_DUTY * us ? whole + 1 : 0;
+            longest = SIM_MAX(longest, whole);
+            some += row[t] > 0;
+        }
+        if (longest >= 2 && some <= longest + 2) {
+            return i;
+        }
+    }
+    return EXPLAIN_NONE;
 }
 
 static size_t find_origins(const meter_t *meter, origin_t *origins)
@@ -117,6 +152,10 @@ static size_t find_origins(const meter_t *meter, origin_t *origins)
         origins[at].weight += port->stopped_us;
         origins[at].ports++;
     }
+    for (size_t i = 0; i < count; i++) {
+        const bool host = is_host(meter, origins[i].node);
+        origins[i].storm = host ? stormed_port(meter, origins[i].node) : EXPLAIN_NONE;
+    }
     if (count > 0) {
         qsort(origins, count, sizeof(*origins), by_weight);
     }
@@ -124,11 +163,6 @@ static size_t find_origins(const meter_t *meter, origin_t *origins)
 }
 
 // Returns whether a node that pauses is the end of a link: a NIC, and not a switch.
-static bool is_host(const meter_t *meter, uint32_t node)
-{
-    return meter->nodes[node].links == 1 || meter->nodes[node].is_host;
-}
-
 // -- losses
 
 #define LOSSES_MIN 10.0    // fewer frames are noise
@@ -242,6 +276,12 @@ static uint32_t receiver_behind(const meter_t *meter, uint32_t node)
 static char *sentence_of(const meter_t *meter, const origin_t *origin)
 {
     const char *const name = meter->nodes[origin->node].name;
+    if (origin->storm != EXPLAIN_NONE) {
+        const meter_port_t *const port = &meter->ports[origin->storm];
+        return sim_format("%s sends pause frames all the time: its NIC stops %s for %.1f us (a PFC "
+                          "pause storm)",
+                          name, port->name, port->stopped_us);
+    }
     if (is_host(meter, origin->node)) {
         return sim_format("%s is a slow receiver or its NIC storms: it stops its switch itself",
                           name);
@@ -425,7 +465,10 @@ static void print_all(const meter_t *meter, origin_t *origins, size_t count, con
     char *const limits = limits_of(meter);
     json_t *const causes = json_array();
     if (circle != NULL && json) {
-        json_array_append_new(causes, json_pack("{s:s, s:s}", "kind", "deadlock", "place", circle));
+        json_array_append_new(
+            causes,
+            json_pack("{s:s, s:s, s:s}", "kind", "deadlock", "place", circle, "sentence",
+                      "these ports stop each other in a circle, a PFC deadlock if it lasts"));
     } else if (circle != NULL) {
         printf("main cause: these ports stop each other in a circle, a PFC deadlock if it lasts: "
                "%s\n\n",
@@ -443,12 +486,13 @@ static void print_all(const meter_t *meter, origin_t *origins, size_t count, con
         char *const sentence = sentence_of(meter, &origins[i]);
         const char *const name = meter->nodes[origins[i].node].name;
         if (json) {
-            json_array_append_new(
-                causes,
-                json_pack("{s:s, s:s, s:s, s:o}", "kind",
-                          is_host(meter, origins[i].node) ? "slow-receiver" : "congested-switch",
-                          "place", name, "sentence", sentence, "stops",
-                          branch_json(meter, EXPLAIN_NONE, origins[i].node, 0)));
+            json_array_append_new(causes,
+                                  json_pack("{s:s, s:s, s:s, s:o}", "kind",
+                                            origins[i].storm != EXPLAIN_NONE  ? "pause-storm"
+                                            : is_host(meter, origins[i].node) ? "slow-receiver"
+                                                                              : "congested-switch",
+                                            "place", name, "sentence", sentence, "stops",
+                                            branch_json(meter, EXPLAIN_NONE, origins[i].node, 0)));
         } else {
             if (++number == 1 && circle == NULL) {
                 printf("%s\n\n", sentence);

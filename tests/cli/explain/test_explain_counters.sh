@@ -53,6 +53,18 @@ done
 grep -q '^main cause: h2 is a slow receiver' "$work/plain" || fail "cause: $(head -n 1 "$work/plain")"
 grep -q '^          h0:eth0 stopped for 31500.0 us' "$work/plain" || fail "tree: $(cat "$work/plain")"
 
+# A host that stops its switch in whole intervals storms; one interval with less, and it is slow.
+for stopped in 1000000 500000; do
+    for time in 0 1 2 3 4 5; do
+        echo "$time,leaf1,Ethernet0,$((time < 3 ? time * 1000000 : (time - 1) * 1000000 + stopped))"
+    done >"$work/rows"
+    cat <(echo time_s,node,port,PFC_3_RX_PAUSE_DURATION_US) "$work/rows" >"$work/storm.csv"
+    rocesim explain "$work/links.csv" --counters "$work/storm.csv" --json >"$work/$stopped.json" || fail "storm"
+done
+grep -q '"kind": "pause-storm"' "$work/1000000.json" || fail "storm: $(cat "$work/1000000.json")"
+grep -q 'its NIC stops leaf1:Ethernet0 for 5000000.0 us' "$work/1000000.json" || fail "port of the storm"
+grep -q '"kind": "slow-receiver"' "$work/500000.json" || fail "no storm: $(cat "$work/500000.json")"
+
 # refused LINE WORDS HEADER ROW...
 refused() {
     printf '%s\n' "${@:3}" >"$work/bad.csv"

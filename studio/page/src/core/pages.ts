@@ -10,7 +10,7 @@ export interface PageValue {
 }
 
 export interface PageChart {
-    kind: "lines" | "bars" | "stack" | "cdf" | "parts" | "table" | "tracks";
+    kind: "lines" | "bars" | "stack" | "shares" | "cdf" | "parts" | "table" | "times" | "tracks";
     title: string;
     help?: string;
     rows?: string;
@@ -47,6 +47,8 @@ export interface RunPage {
     page: PageSchema;
     subjects: Subject[];
 }
+
+const nics_max = 8; // of a page
 
 // Returns the value at a path such as "a.b", "list[0].b" or "parts.*.b", which adds up what all parts have.
 export function value_at(report: unknown, path: string): unknown {
@@ -98,6 +100,13 @@ export function pages_of(summary: Summary, schema: ResultSchema): RunPage[] {
         }
     }
     for (const page of pages) {
+        for (const nic of page.of === "nics" ? summary.nics : []) {
+            const part = page.needs ?? "";
+            const report = nic[part] as Report | null;
+            if (report && (found.get(page.name)?.length ?? 0) < nics_max) {
+                add(page, { title: nic.name, report, fields: schema.summary.nics_by_part?.[part] ?? {} });
+            }
+        }
         if (page.of === "summary" && has(summary as unknown as Report, page.needs)) {
             const report = summary as unknown as Report;
             add(page, { title: "", report, fields: schema.summary.properties ?? {} });

@@ -55,6 +55,12 @@ export function go(address: string): void {
     }
 }
 
+// Returns the numbers of runs, or of a group of runs, in a parameter; what is no such number is left out.
+export function numbers_in({ query }: Place, name: string): number[] {
+    const numbers = (query.get(name) ?? "").split(",").map(Number);
+    return numbers.filter((one) => Number.isSafeInteger(one) && one > 0);
+}
+
 // Reads a parameter that keep_query wrote as JSON; returns the fallback if it is absent or no JSON.
 export function kept_json<T>(place: Place, name: string, fallback: T): T {
     try {

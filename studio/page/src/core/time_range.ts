@@ -18,11 +18,17 @@ export function range_query(): { from_ns?: number; to_ns?: number } {
     return range ? { from_ns: range[0], to_ns: range[1] } : {};
 }
 
+// Returns a range with whole ends, the earlier one first; null: it has no length.
+function in_order([one, other]: TimeRange): TimeRange | null {
+    const [from, to] = [Math.max(0, Math.floor(Math.min(one, other))), Math.ceil(Math.max(one, other))];
+    return from < to ? [from, to] : null;
+}
+
 // Begins a view of a run: takes the range from the address and forgets that of another run.
 export function enter_range(run: number, place: Place): void {
     const [from, to] = [place.query.get("from"), place.query.get("to")];
     if (from !== null || to !== null) {
-        range = [Number(from ?? 0) || 0, to === null ? Number.MAX_SAFE_INTEGER : Number(to) || 0];
+        range = in_order([Number(from ?? 0) || 0, to === null ? Number.MAX_SAFE_INTEGER : Number(to) || 0]);
     } else if (run !== of_run) {
         range = null;
     }
@@ -39,7 +45,7 @@ function show_in_address(): void {
 }
 
 export function choose_range(chosen: TimeRange | null): void {
-    range = chosen && chosen[1] > chosen[0] ? [Math.max(0, Math.floor(chosen[0])), Math.ceil(chosen[1])] : null;
+    range = chosen && in_order(chosen);
     show_in_address();
     window.dispatchEvent(new Event("studio-range"));
 }

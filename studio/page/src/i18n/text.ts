@@ -42,6 +42,7 @@ interface Pattern {
 
 let whole = new Map<string, string>(); // empty in English
 let patterns: Pattern[] = [];
+let field_names: Record<string, string> = {};
 
 function escaped(text: string): string {
     return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -51,8 +52,10 @@ function escaped(text: string): string {
 // a value of an English sentence, and {1} for its first value in the Chinese one. The pattern with the most words of
 // its own wins.
 export async function load_catalogue(): Promise<void> {
-    const texts: Record<string, string> = language === "zh" ? (await import("./told_zh.json")).default : {};
+    const chinese = language === "zh";
+    const texts: Record<string, string> = chinese ? (await import("./told_zh.json")).default : {};
     whole = new Map(Object.entries(texts));
+    field_names = chinese ? (await import("./names_zh.json")).default : {};
     const words = (english: string) => english.replaceAll("{}", "").length;
     patterns = [...whole]
         .filter(([english]) => english.includes("{}"))
@@ -92,4 +95,10 @@ export function told(text: string): string {
     const pattern = patterns.find(({ known }) => known.test(text));
     const parts = pattern?.known.exec(text) ?? [];
     return pattern?.text.replace(/\{(\d+)\}/g, (_, slot) => told(parts[Number(slot)] ?? "")) ?? text;
+}
+
+// Returns the readable name of a field in the language of the page. Such names are no texts of the catalogue, since
+// sentences contain the same words as names of attributes.
+export function told_name(name: string): string {
+    return field_names[name] ?? name;
 }

@@ -2,10 +2,19 @@
 // Shows a panel of a figure that the server computes. `rocesim plot` gives the same numbers to gnuplot.
 import type { Scope } from "../core/dom";
 import type { FigurePanel } from "../core/types";
-import { told } from "../i18n/text";
+import { t, told, told_name } from "../i18n/text";
 import { boxes_of } from "./boxes";
 import type { Figure } from "./figure";
 import { plot } from "./plot";
+
+// Returns the label of an axis, such as "queue of leaf0->host5, class 3 (KB)", in the language of the page.
+function label_of(label: string): string {
+    const [, metric = "", of = "", , priority, unit = ""] =
+        /^(.+?)( of \S+?)?(, class (\d))?( \(\S+\))?$/.exec(label) ?? [];
+    const name = told_name(metric);
+    const more = priority ? `, ${t().timeline.priority} ${priority}` : "";
+    return name === metric ? told(label) : `${name}${of.replace(" of", "")}${more}${unit}`;
+}
 
 export function figure_of(scope: Scope, panel: FigurePanel, name: string): HTMLElement {
     if (panel.curves.some((curve) => curve.style === "boxes" && curve.columns.length >= 6)) {
@@ -15,7 +24,7 @@ export function figure_of(scope: Scope, panel: FigurePanel, name: string): HTMLE
         ...panel,
         title: told(panel.title),
         x_label: told(panel.x_label),
-        y_label: told(panel.y_label),
+        y_label: label_of(panel.y_label),
         x_range: panel.x_range ?? undefined,
         y_range: panel.y_range ?? undefined,
         series: panel.curves.map((curve) => ({

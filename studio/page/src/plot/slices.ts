@@ -3,7 +3,7 @@
 import type { Scope } from "../core/dom";
 import { nanoseconds } from "../core/format";
 import { the_color } from "../core/settings";
-import { axis, echart, escaped, rows_axis, type Drawing, type Room } from "./chart";
+import { axis, echart, escaped, legend, rows_axis, type Drawing, type Room } from "./chart";
 
 export interface Slice {
     from: number; // ns
@@ -49,16 +49,20 @@ function draw_slice({ coordSys: { x, width } }: Room, api: Drawing) {
     return { type: "rect", shape, style: { fill: api.visual("color") } };
 }
 
-function options_of({ rows, range }: Slices) {
-    const data = rows.flatMap(({ slices }, row) =>
-        slices.map((slice) => ({
-            value: [row, slice.from, slice.to],
-            itemStyle: { color: slice_color(slice.kind) },
-            slice,
-        })),
+// Makes a series for each kind, since the legend has a name and a colour for each.
+function options_of({ rows, range }: Slices, names: Record<string, string>) {
+    const all = rows.flatMap(({ slices }, row) =>
+        slices.map((slice) => ({ slice, value: [row, slice.from, slice.to] })),
     );
+    const series = [...new Set(all.map(({ slice }) => slice.kind))].map((kind) => ({
+        ...{ type: "custom", renderItem: draw_slice, encode: { x: [1, 2], y: 0 } },
+        name: names[kind] ?? kind,
+        itemStyle: { color: slice_color(kind) },
+        data: all.filter(({ slice }) => slice.kind === kind),
+    }));
     return {
-        grid: { left: 8, right: 24, top: 8, bottom: 34, containLabel: true },
+        grid: { left: 8, right: 24, top: 34, bottom: 34, containLabel: true },
+        legend: legend(),
         tooltip: {
             formatter: ({ data: { slice } }: { data: { slice: Slice } }) => slice.text.map(escaped).join("<br>"),
         },
@@ -68,20 +72,21 @@ function options_of({ rows, range }: Slices) {
             axisLabel: { formatter: (value: number) => nanoseconds(value) },
         }),
         yAxis: rows_axis(rows.map(({ name }) => name)),
-        series: [{ type: "custom", renderItem: draw_slice, encode: { x: [1, 2], y: 0 }, data }],
+        series,
     };
 }
 
 export function slice_chart(
     scope: Scope,
     name: string,
-    options: { choose: (from: number, to: number) => void; open: (slice: Slice) => void },
+    names: Record<string, string>, // of kinds
+    options: { choose: (from: number, to: number) => void; open?: (slice: Slice) => void },
 ): SliceChart {
     const chart = echart(scope, name);
     chart.on("click", (params) => {
         const { slice } = (params.data ?? {}) as { slice?: Slice };
         if (slice) {
-            options.open(slice);
+            options.open?.(slice);
         }
     });
     return {
@@ -89,8 +94,8 @@ export function slice_chart(
         show: (slices) => {
             const all = slices.rows.flatMap((row) => row.slices);
             chart.show({
-                options: () => options_of(slices),
-                height: slices.rows.length * row_px + 60,
+                options: () => options_of(slices, names),
+                height: slices.rows.length * row_px + 86,
                 words: all
                     .slice(0, told_max)
                     .map((one) => one.text.join(", "))

@@ -3,7 +3,7 @@
 import { api } from "../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../core/dom";
 import { bytes, moment, seconds } from "../core/format";
-import { go, keep_query, link, with_query, type Place } from "../core/router";
+import { go, keep_query, link, numbers_in, with_query, type Place } from "../core/router";
 import { session } from "../core/session";
 import { plain_name, settings_of, short_setting, type Run, type Runs } from "../core/types";
 import { t, told } from "../i18n/text";
@@ -76,6 +76,7 @@ class RunList {
     ) {
         const names = ["search", "state", "owner", "group", "trash", "sort", "columns"];
         this.wanted = Object.fromEntries(names.map((name) => [name, place.query.get(name) ?? ""])) as Wanted;
+        this.wanted.group = String(numbers_in(place, "group")[0] ?? "");
         this.list_scope = scope.child();
         this.make_list();
         const draw_results = () => void this.draw_results().catch(() => undefined); // the list says what is wrong

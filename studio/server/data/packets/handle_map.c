@@ -493,6 +493,9 @@ int studio_handle_map(studio_request_t *request, studio_response_t *response)
             "from 1 to %d",
             FRAMES_MAX);
     }
+    if (studio__data_real(request, "from_ns") > studio__data_real(request, "to_ns")) {
+        return studio_response_error(response, 400, "from_ns is after to_ns");
+    }
     studio_sources_t sources;
     int status = 0;
     if (!studio__data_source(request, response, &sources, &status)) {

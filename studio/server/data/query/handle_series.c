@@ -147,6 +147,9 @@ int studio_handle_series(studio_request_t *request, studio_response_t *response)
     if (!studio_request_query_number(request, "pixels", 800, 2, STUDIO_PIXELS_MAX, &pixels)) {
         return studio_response_error(response, 400, "pixels: expected 2 to %u", STUDIO_PIXELS_MAX);
     }
+    if (studio__data_real(request, "from_ns") > studio__data_real(request, "to_ns")) {
+        return studio_response_error(response, 400, "from_ns is after to_ns");
+    }
     if (!studio__data_source(request, response, &sources, &status)) {
         return status;
     }

@@ -222,6 +222,9 @@ sim_err_t studio_scan_range(studio_scan_t *scan, double from_ns, double to_ns,
         return SIM_OK;
     }
     *error = (studio_place_error_t){.column = 0};
+    if (from_ns > to_ns) {
+        return sim_fail(&error->message, SIM_ERR_RANGE, "from_ns is after to_ns");
+    }
     scan->from_column = studio_scan_find(scan, "time_ns");
     scan->to_column = scan->from_column;
     if (scan->from_column == scan->column_count) {

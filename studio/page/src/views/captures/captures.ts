@@ -2,7 +2,7 @@
 // Captures: the files of a run, and the packets of one of them.
 import { api } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
-import { go, link, type Place } from "../../core/router";
+import { go, link, numbers_in, type Place } from "../../core/router";
 import { enter_range } from "../../core/time_range";
 import { t } from "../../i18n/text";
 import { empty, view_head } from "../../ui/parts";
@@ -29,7 +29,7 @@ async function captures_of(scope: Scope, run: number, place: Place, signal: Abor
 export async function captures_view(scope: Scope, place: Place): Promise<Child> {
     const words = t().captures;
     const named = Number(place.words[1]);
-    const wanted = named ? [named] : (place.query.get("runs") ?? "").split(",").map(Number).filter(Boolean);
+    const wanted = named ? [named] : numbers_in(place, "runs");
     const picker = await run_picker(scope, wanted, (ids) => ids[0] && go(link("captures", ids[0])), 1);
     const run = picker.ids()[0];
     const body = () => {

@@ -3,7 +3,7 @@
 import { api, ApiError, call } from "../../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
 import { count, number } from "../../core/format";
-import { keep_query, kept_json, type Place } from "../../core/router";
+import { keep_query, kept_json, numbers_in, type Place } from "../../core/router";
 import type { Column, Runs, Step, StepAnswer, Tables } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { cell_text } from "../../ui/data_grid";
@@ -362,8 +362,8 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
         steps: steps_of(kept_json<unknown>(place, "steps", null)) ?? recipe,
         figure: kept_json<FigureChoice | null>(place, "figure", null),
     };
-    let wanted = (place.query.get("runs") ?? "").split(",").map(Number).filter(Boolean);
-    const group = place.query.get("group");
+    let wanted = numbers_in(place, "runs");
+    const [group] = numbers_in(place, "group");
     if (group) {
         const { runs } = await api.get<Runs>("runs", { group, limit: 1000 }, scope.signal);
         wanted = runs

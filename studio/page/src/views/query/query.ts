@@ -2,7 +2,7 @@
 // Log query: a filter builder, SQL that only reads, and search in the full text, over any set of runs.
 import { api } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
-import { keep_query, kept_json, the_place, type Place } from "../../core/router";
+import { keep_query, kept_json, numbers_in, the_place, type Place } from "../../core/router";
 import { choose_range, enter_range, time_range } from "../../core/time_range";
 import type { Tables } from "../../core/types";
 import { t } from "../../i18n/text";
@@ -30,7 +30,7 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
     let tab = place.query.get("tab") ?? "filter";
     let inner = scope.child();
     const body = h("div.stack.wide");
-    const wanted = (place.query.get("runs") ?? "").split(",").map(Number).filter(Boolean);
+    const wanted = numbers_in(place, "runs");
     const picker = await run_picker(scope, wanted, (ids) => {
         keep_query({ runs: ids.join(","), from: null, to: null });
         enter_range(ids[0] ?? 0, the_place());

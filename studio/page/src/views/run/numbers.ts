@@ -5,7 +5,7 @@ import { h, type Child } from "../../core/dom";
 import { count, percent, with_unit } from "../../core/format";
 import { field_at, unit_of, type FieldSchema } from "../../core/schema";
 import type { Distribution } from "../../core/summary";
-import { t, told } from "../../i18n/text";
+import { t, told, told_name } from "../../i18n/text";
 import { number_table, plain_table } from "../../ui/table";
 
 type Fields = Record<string, FieldSchema> | undefined;
@@ -28,21 +28,23 @@ function unit_text(value: unknown, unit: string | undefined): string {
 
 // Returns the name of a field without underscores and without the unit, which stands at the value.
 export function readable(name: string): string {
-    return name
-        .replaceAll("_", " ")
-        .replace(/(?<! per) (ns|us|ms|ps|s|gbps)$/, "")
-        .trim();
+    const words = name.replaceAll("_", " ").replace(/(?<! per) (ns|us|ms|ps|s|gbps)$/, "");
+    return told_name(words.trim());
 }
 
-function distribution_table(rows: [string, Distribution, string | undefined][]): HTMLElement {
+// Makes a table of those values that are distributions of something; null: none is.
+export function distribution_table(rows: [string, unknown, string | undefined][]): HTMLElement | null {
     const words = t().report;
     const head = [words.of, words.samples, words.mean, words.median, "p90", "p99", "p99.9", words.most];
-    const cells = ([name, { count: samples, ...all }, unit]: (typeof rows)[0]): [string, ...string[]] => {
-        const values = [all.mean, all.p50, all.p90, all.p99, all.p999, all.max];
-        const texts = values.map((value) => (value === undefined ? "" : unit_text(value, unit)));
-        return [readable(name), samples === undefined ? "" : count(samples), ...texts];
-    };
-    return number_table(head, rows.map(cells));
+    const cells = rows.flatMap(([name, value, unit]): [string, ...string[]][] => {
+        if (!is_distribution(value) || value.count === 0 || value.mean === null) {
+            return [];
+        }
+        const { count: samples, mean, p50, p90, p99, p999, max } = value;
+        const texts = [mean, p50, p90, p99, p999, max].map((one) => (one === undefined ? "" : unit_text(one, unit)));
+        return [[name, samples === undefined ? "" : count(samples), ...texts]];
+    });
+    return cells.length > 0 ? number_table(head, cells) : null;
 }
 
 // Makes a table of the fields that are neither lists nor objects in all rows; `prefix` is their path in the schema.
@@ -81,7 +83,7 @@ function object_details(name: string, value: Numbers, fields: Fields, prefix: st
 // Shows an object whose path in the schema is `prefix`, which is empty or ends with a dot.
 export function numbers(content: Numbers, fields: Fields, prefix = "", skip: string[] = []): Child {
     const pairs: Child[] = [];
-    const spread: [string, Distribution, string | undefined][] = [];
+    const spread: Parameters<typeof distribution_table>[0] = [];
     const inner: Child[] = [];
     for (const [name, value] of Object.entries(content)) {
         const unit = unit_of(fields, prefix + name);
@@ -91,9 +93,7 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
             continue;
         }
         if (is_distribution(value)) {
-            if (value.count !== 0 && value.mean !== null) {
-                spread.push([name, value, unit]);
-            }
+            spread.push([readable(name), value, unit]);
         } else if (is_list_of_objects(value)) {
             const table = numbers_table(value, fields, `${prefix}${name}[].`);
             inner.push(h("details", h("summary", { title: help }, `${readable(name)} (${value.length})`), table));
@@ -105,5 +105,5 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
             pairs.push(h("div", h("dt", readable(name)), h("dd.number", text), meaning));
         }
     }
-    return [spread.length > 0 && distribution_table(spread), pairs.length > 0 && h("dl.pairs.many", pairs), inner];
+    return [distribution_table(spread), pairs.length > 0 && h("dl.pairs.many", pairs), inner];
 }

@@ -15,7 +15,6 @@ import { t, told } from "../../i18n/text";
 import { bar, button, field, input, later, link_button, note, sheet, tabs, view_head, type Tab } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
 import { is_active, state_badge, trash_run } from "../runs";
-import { cache_tab, has_cache } from "./cache";
 import { page_tab } from "./page/page";
 import { explain_tab } from "./explain";
 import { figures_tab } from "./figures";
@@ -42,7 +41,7 @@ class RunView {
         private readonly place: Place,
         private run: Run,
         private readonly in_group: boolean,
-        private shown: Shown, // of its traffic
+        private pages: RunPage[], // of its traffic
     ) {
         this.inner = scope.child();
         this.chosen = place.query.get("tab") ?? "";
@@ -56,7 +55,7 @@ class RunView {
 
     private async reload(): Promise<void> {
         this.run = await api.get<Run>(`runs/${this.run.id}`, undefined, this.scope.signal);
-        this.shown = await shown_of(this.run, this.scope.signal);
+        this.pages = await own_pages(this.run, this.scope.signal);
         this.draw();
     }
 
@@ -178,13 +177,8 @@ class RunView {
                 const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);
                 return make(tab, summary, schema);
             });
-        const cache: Tab = {
-            name: "cache",
-            text: words.cache,
-            make: of_summary((tab, summary, schema) => cache_tab(tab, run, summary, schema)),
-        };
         const pages = (first: boolean): Tab[] =>
-            this.shown.pages
+            this.pages
                 .filter(({ page }) => page.first === first)
                 .map(({ page, subjects }) => ({
                     name: page.name,
@@ -192,7 +186,6 @@ class RunView {
                     make: (tab) => page_tab(tab, run, page, subjects),
                 }));
         return [
-            ...(this.shown.cached ? [cache] : []),
             ...pages(true),
             { name: "summary", text: words.summary, make: (tab) => summary_tab(tab, run) },
             { name: "causes", text: words.causes, make: (tab) => explain_tab(tab, run) },
@@ -271,18 +264,13 @@ async function edit_words(run: Run, done: () => Promise<void>): Promise<void> {
     });
 }
 
-// Parts of a run that decide which tabs it has besides those of all runs.
-interface Shown {
-    cached: boolean; // a NIC has a tiered cache
-    pages: RunPage[]; // that the program describes for its traffic
-}
-
-async function shown_of(run: Run, signal: AbortSignal): Promise<Shown> {
+// Returns the pages that the program describes for a run's traffic.
+async function own_pages(run: Run, signal: AbortSignal): Promise<RunPage[]> {
     if (!run.has_result || run.study || run.trashed_ms) {
-        return { cached: false, pages: [] };
+        return [];
     }
     const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);
-    return { cached: has_cache(summary), pages: pages_of(summary, schema) };
+    return pages_of(summary, schema);
 }
 
 export async function run_view(scope: Scope, place: Place): Promise<Child> {
@@ -294,5 +282,5 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
     }
     const { total } = await api.get<Runs>("runs", { group: run.group, limit: 0 }, scope.signal);
     enter_range(id, place);
-    return new RunView(scope, place, run, total > 1, await shown_of(run, scope.signal)).show();
+    return new RunView(scope, place, run, total > 1, await own_pages(run, scope.signal)).show();
 }

@@ -127,7 +127,8 @@ export function summary_tab(scope: Scope, run: Run): Child {
             facts(summary),
             page_cards(summary, schema),
             flows_card(summary),
-            h("div.columns", hottest_card(summary), roots_card(summary, run)),
+            hottest_card(summary),
+            roots_card(summary, run),
             counters_card(summary, schema.summary.properties),
             h("p.muted.small", words.made_by(version, digest, String(seed), seconds(wall_s))),
         ];

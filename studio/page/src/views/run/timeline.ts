@@ -136,7 +136,7 @@ class TimelineTab {
         private readonly end_ns: number, // of the run
         private group: Group,
     ) {
-        this.chart = slice_chart(scope, `${run.name}-timeline`, {
+        this.chart = slice_chart(scope, `${run.name}-timeline`, t().timeline.kinds, {
             choose: (from, to) => choose_range([from, to]),
             open: (slice) => this.show_slice(slice),
         });
@@ -157,22 +157,11 @@ class TimelineTab {
             { "aria-label": words.by },
         );
         return [
-            h("div.row", h("div.narrow", by), this.legend(), trace_tools(this.run)),
+            h("div.row", h("div.narrow", by), trace_tools(this.run)),
             this.told,
             card(null, null, this.chart.element),
             this.info,
         ];
-    }
-
-    private legend(): HTMLElement {
-        const words = t().timeline;
-        return h(
-            "div.row.tight",
-            { role: "group", "aria-label": t().packets.legend },
-            Object.entries(words.kinds).map(([kind, text]) =>
-                h("span.key.small", h("i", { class: `slice-key ${kind}` }), text),
-            ),
-        );
     }
 
     async load(): Promise<void> {

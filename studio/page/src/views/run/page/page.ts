@@ -2,7 +2,7 @@
 // One page of a run, as the program describes it: headline numbers and charts of its reports.
 import { api, rows_of } from "../../../core/api";
 import { h, type Child, type Scope } from "../../../core/dom";
-import { nanoseconds } from "../../../core/format";
+import { nanoseconds, percent } from "../../../core/format";
 import { unit_at, value_at, type PageChart, type PageSchema, type Report, type Subject } from "../../../core/pages";
 import type { Run, Tables } from "../../../core/types";
 import { t, told } from "../../../i18n/text";
@@ -13,7 +13,7 @@ import { card, fact } from "../../../ui/parts";
 import { plain_table } from "../../../ui/table";
 import { trace_tools } from "../figures";
 import { when_imported } from "../import";
-import { numbers, plain_text } from "../numbers";
+import { distribution_table, numbers, plain_text } from "../numbers";
 import { record_button } from "./record";
 import { tracks } from "./tracks";
 
@@ -44,6 +44,9 @@ function name_of({ chart }: Source, row: unknown, index: number): string {
 }
 
 function text_of(source: Source): (value: number) => string {
+    if (source.chart.kind === "shares") {
+        return (share) => percent(share, share > 0 && share < 0.01 ? 2 : 0);
+    }
     const path = source.chart.values[0]?.path ?? "";
     const unit = source.unit(path);
     return (value) => plain_text(path, value, unit);
@@ -69,27 +72,35 @@ function value_bars(source: Source): Bars {
           };
 }
 
+function sum_of({ values }: PageChart, row: unknown): number {
+    return values.reduce((all, { path }) => all + (number_at(row, path) ?? 0), 0);
+}
+
 function row_bars(source: Source): Bars {
-    const { chart, rows } = source;
+    const { chart } = source;
+    const shares = chart.kind === "shares";
+    const rows = source.rows.filter((row) => !shares || sum_of(chart, row) > 0);
     const series = chart.values.map(({ path, label }) => ({
         name: told(label),
-        values: rows.map((row) => number_at(row, path)),
+        values: rows.map((row) => (shares ? (number_at(row, path) ?? 0) / sum_of(chart, row) : number_at(row, path))),
     }));
     return {
         categories: rows.map((row, index) => name_of(source, row, index)),
         series,
         x_label: told(chart.x_label ?? ""),
-        y_label: chart.values.length === 1 ? told(chart.values[0]!.label) : "",
-        stacked: chart.kind === "stack",
+        y_label: !shares && chart.values.length === 1 ? told(chart.values[0]!.label) : "",
+        stacked: shares || chart.kind === "stack",
+        lying: shares || undefined,
+        y_most: shares ? 1 : undefined,
         value_text: text_of(source),
     };
 }
 
 // Returns the rows with the largest values, in their order.
 function largest({ rows, chart }: Source): unknown[] {
-    const sum = (row: unknown) => chart.values.reduce((all, { path }) => all + (number_at(row, path) ?? 0), 0);
-    const least = rows.map(sum).sort((one, other) => other - one)[bars_max - 1] ?? 0;
-    return rows.filter((row) => sum(row) >= least).slice(0, bars_max);
+    const sums = rows.map((row) => sum_of(chart, row));
+    const least = [...sums].sort((one, other) => other - one)[bars_max - 1] ?? 0;
+    return rows.filter((_, index) => sums[index]! >= least).slice(0, bars_max);
 }
 
 function draw_bars(scope: Scope, whole: Source): Child {
@@ -195,9 +206,14 @@ const drawers: Record<PageChart["kind"], (scope: Scope, source: Source) => Child
     parts: draw_bars,
     bars: draw_bars,
     stack: draw_bars,
+    shares: draw_bars,
     lines: draw_lines,
     cdf: draw_lines,
     table: (_, source) => draw_table(source),
+    times: (_, { chart, subject, unit }) =>
+        distribution_table(
+            chart.values.map(({ path, label }) => [told(label), value_at(subject.report, path), unit(path)]),
+        ),
     tracks: draw_tracks,
 };
 
@@ -224,7 +240,7 @@ function chart_card(scope: Scope, run: Run, chart: PageChart, subject: Subject):
         return null;
     }
     const shown = card(told(chart.title), chart.kind === "tracks" ? trace_tools(run) : null, help, made);
-    shown.classList.toggle("wide", ["parts", "stack", "table", "tracks"].includes(chart.kind));
+    shown.classList.toggle("wide", ["parts", "stack", "shares", "table", "times", "tracks"].includes(chart.kind));
     return shown;
 }
 
@@ -247,7 +263,7 @@ export function page_tab(scope: Scope, run: Run, page: PageSchema, subjects: Sub
             subject.title ? h("h2", subject.title) : null,
             h("div.facts", page_facts(page, subject)),
             h("div.page-charts", charts),
-            page.of === "apps"
+            page.of !== "summary"
                 ? h(
                       "details.card",
                       { open: charts.length === 0 },

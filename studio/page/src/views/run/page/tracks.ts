@@ -29,10 +29,8 @@ function slice_of([rank, cpu, kind, dimension, name, size, from, to]: Cell[]): S
 // Draws the operations of the chosen time, the first ones if there are more than fit.
 export function tracks(scope: Scope, run: Run, all: number): Child {
     const told = h("div");
-    const chart = slice_chart(scope, `${run.name}-operations`, {
-        choose: (from, to) => choose_range([from, to]),
-        open: () => undefined,
-    });
+    const choose = (from: number, to: number) => choose_range([from, to]);
+    const chart = slice_chart(scope, `${run.name}-operations`, t().report.dimensions, { choose });
     const load = async () => {
         const order = [{ column: "start_ns", descending: false }];
         const where = `rank < ${rows_max}`;
