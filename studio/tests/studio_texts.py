@@ -167,6 +167,7 @@ def names_of(program):
                     fields.extend(kind)
                 walk(value)
     walk(schema["summary"])
+    fields.extend(schema["summary"]["nics_detailed"])
     return {re.sub(r"(?<! per) (ns|us|ms|ps|s|gbps)$", "", name.replace("_", " ")).strip() for name in fields}
 
 

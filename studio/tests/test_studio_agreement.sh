@@ -124,6 +124,21 @@ crash
 begin # both agree now
 crash
 
+# -- cut in the middle, and no database at all: the ways on are said, and the file stays as it is
+
+fresh cut
+rm -f "$data"/studio.sqlite-*
+truncate -s $(($(stat -c %s "$data/studio.sqlite") / 2)) "$data/studio.sqlite"
+refused 'studio.sqlite is damaged. Nothing was changed'
+printf 'this is no database' | dd of="$data/studio.sqlite" conv=notrunc 2>/dev/null
+refused 'studio.sqlite is damaged. Nothing was changed'
+refused 'studio.sqlite is damaged' --adopt
+mv "$data/studio.sqlite" "$work/cut.sqlite"
+begin --adopt
+login admin
+run_is 1 done 'first: seed=1' admin
+crash
+
 # -- missing, and not a single run is left: the counter alone knows that there was a database
 
 fresh bare

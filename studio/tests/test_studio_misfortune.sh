@@ -6,7 +6,7 @@
 #
 # Goal: each run ends once and none is lost when the server or a run's process is killed, a run exceeds its
 # memory, the disk is full (at an order, in a run, at a write of the database), a second server uses the same
-# data, the database is damaged, or a watcher disappears.
+# data, the database is damaged or not writable, or a watcher disappears.
 # Method: kill, and a small file system where the machine lets us mount one. Not pinned: power failures.
 set -u
 . tests/script.sh
@@ -97,6 +97,25 @@ rm -f "$work/damaged/studio.sqlite-wal" "$work/damaged/studio.sqlite-shm"
 dd if=/dev/urandom of="$work/damaged/studio.sqlite" bs=4096 seek=1 count=20 conv=notrunc 2>/dev/null
 within 20 "$program" --data "$work/damaged" --listen 127.0.0.1:0 >/dev/null 2>"$work/said"
 [ $? = 1 ] && grep -q 'studio.sqlite' "$work/said" || fail "damaged: $(cat "$work/said")"
+
+# -- a database or runs that the server may not write: they seem to be missing, and --adopt takes no run for failed
+
+cp -r "$data" "$work/locked"
+other=()
+if [ "$(id -u)" = 0 ]; then
+    other=(setpriv --reuid=nobody --clear-groups)
+    chown -R nobody "$work/locked"
+    chmod 755 "$work"
+fi
+for file in studio.sqlite runs; do
+    "${other[@]}" "$program" --help >/dev/null 2>&1 || break # no such user, or one who may not read the build
+    mode=$(stat -c %a "$work/locked/$file")
+    chmod 444 "$work/locked/$file"
+    within 20 "${other[@]}" "$program" --data "$work/locked" --listen 127.0.0.1:0 --adopt >/dev/null 2>"$work/said"
+    [ $? = 1 ] && grep -q "$file cannot be read and written: Permission denied" "$work/said" ||
+        fail "$file that is not readable: $(cat "$work/said")"
+    chmod "$mode" "$work/locked/$file"
+done
 
 # -- a full disk: a file system of 48 MB
 

@@ -244,14 +244,22 @@ static sim_err_t configure(studio_store_t *store, const char *path, sim_message_
                                 "PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
                                 "CREATE TABLE IF NOT EXISTS migrations(room TEXT NOT NULL, number "
                                 "INTEGER NOT NULL, PRIMARY KEY(room, number)) WITHOUT ROWID";
-    if (sqlite3_exec(store->database, pragmas, NULL, NULL, NULL) != SQLITE_OK) {
+    const int result = sqlite3_exec(store->database, pragmas, NULL, NULL, NULL);
+    bool whole = result != SQLITE_CORRUPT && result != SQLITE_NOTADB;
+    if (whole && result != SQLITE_OK) {
         return fail(store, path, message);
     }
-    studio_rows_t *const rows = studio_rows_open(store, "PRAGMA quick_check(1)", "");
-    const bool whole = studio_rows_next(rows) && strcmp(studio_rows_text(rows, 0), "ok") == 0;
-    if (!studio_rows_close(rows) || !whole) {
+    if (whole) {
+        studio_rows_t *const rows = studio_rows_open(store, "PRAGMA quick_check(1)", "");
+        const bool good = studio_rows_next(rows) && strcmp(studio_rows_text(rows, 0), "ok") == 0;
+        whole = studio_rows_close(rows) && good;
+    }
+    if (!whole) {
         return sim_fail(message, SIM_ERR_IO,
-                        "%s is damaged; restore a backup with rocesim studio restore", path);
+                        "%s is damaged. Nothing was changed. Restore a backup into a new folder "
+                        "with rocesim studio restore, or move the file away and start with "
+                        "--adopt: it takes the runs in; users, tokens and saved work are lost",
+                        path);
     }
     return SIM_OK;
 }

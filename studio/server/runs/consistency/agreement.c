@@ -129,9 +129,30 @@ static sim_err_t keep_journal(const char *data, sim_message_t *message)
     return result;
 }
 
+// Fails if something in the folder cannot be read and written: it would seem to be missing.
+static sim_err_t check_access(const char *data, const char *name, int mode, sim_message_t *message)
+{
+    char *const path = sim_format("%s/%s", data, name);
+    const sim_err_t result =
+        access(path, mode) == 0 || errno == ENOENT
+            ? SIM_OK
+            : sim_fail(message, SIM_ERR_IO, "%s cannot be read and written: %s", path,
+                       strerror(errno));
+    sim_free(path);
+    return result;
+}
+
 sim_err_t studio_agreement_before(const char *data, bool adopt, sim_message_t *message)
 {
     contents_t contents = {.foreign = ""};
+    sim_err_t result = check_access(data, "studio.sqlite", R_OK | W_OK, message);
+    static const char *const folders[] = {"runs", "files"};
+    for (size_t i = 0; i < SIM_COUNT_OF(folders) && result == SIM_OK; i++) {
+        result = check_access(data, folders[i], R_OK | W_OK | X_OK, message);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
     const int64_t database_bytes = size_of(data, "studio.sqlite");
     if (database_bytes > 0) {
         return SIM_OK;
