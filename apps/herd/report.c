@@ -326,10 +326,9 @@ static void take_series(const app__herd_t *herd, herd_report_t *report)
             .batch_mean = ratio((double)served->done, (double)served->turns),
             .queue_mean = ratio((double)served->queue, (double)served->turns),
             .cores_busy = (double)served->busy_ps / (double)herd->config.series_ps,
-            .pcie_bytes_per_operation =
-                isnan(report->pcie_bytes_per_operation)
-                    ? (double)NAN
-                    : ratio((double)served->pcie_bytes, (double)seen->done),
+            .pcie_bytes_per_operation = isnan(report->pcie_bytes_per_operation)
+                                            ? (double)NAN
+                                            : ratio((double)served->pcie_bytes, (double)seen->done),
         };
     }
     take_worker_rates(herd, report, rows, count);

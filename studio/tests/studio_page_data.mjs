@@ -83,7 +83,7 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
         let box = await place.boundingBox();
         for (let tries = 0; tries < 40 && !(await link.isVisible()); tries++) {
             box = await place.boundingBox();
-            await ada.mouse.click(box.x + 160, box.y + 18);
+            await ada.mouse.click(box.x + 160, box.y + 45);
             await ada.waitForTimeout(1000);
         }
         await link.waitFor();
