@@ -5,6 +5,7 @@
 #include "kernel/attribute.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -167,12 +168,13 @@ static const studio_parameter_t *find_listed(const studio_request_t *request, st
     return NULL;
 }
 
-// Returns whether a text or boolean member has its type; handlers would take a wrong type for an
-// absent member. Handlers check the types of numbers, lists and objects themselves.
+// Returns whether a text, boolean or number has its type; handlers would take a wrong type for an
+// absent member. Handlers check the types of integers, lists and objects themselves.
 static bool has_type(const json_t *value, const char *type)
 {
     return json_is_null(value) || (strcmp(type, "string") == 0    ? json_is_string(value)
                                    : strcmp(type, "boolean") == 0 ? json_is_boolean(value)
+                                   : strcmp(type, "number") == 0  ? json_is_number(value)
                                                                   : true);
 }
 
@@ -213,6 +215,11 @@ static int check_query(const studio_request_t *request, studio_response_t *respo
         }
         if (!good) {
             return studio_response_error(response, 400, "%s: expected true or false", value->name);
+        }
+        char *end = NULL;
+        if (strcmp(parameter->type, "number") == 0 &&
+            (!isfinite(strtod(value->text, &end)) || end == value->text || *end != '\0')) {
+            return studio_response_error(response, 400, "%s: expected a number", value->name);
         }
     }
     return 0;
