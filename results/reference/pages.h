@@ -39,7 +39,7 @@ typedef struct results_page_chart {
 typedef struct results_page {
     const char *name;
     const char *title;
-    const char *of;    // apps: a report of an application; nics: of the part of NICs in `needs`; summary: the whole run
+    const char *of;    // apps: of an application; nics: of the NICs' part `needs`; summary: the run
     const char *kinds; // of applications, separated by |; NULL: any
     const char *needs; // path that the report must have, and not as 0; NULL: none
     bool first;        // a run that has the page opens on it

@@ -155,7 +155,6 @@ get "runs/$a/captures" | jq -e '[.captures[].file] == ["a.pcap.gz", "b.pcap", "c
 all=$(get "runs/$a/captures/a.pcap.gz?limit=1" | jq .matched)
 some=$(get "runs/$a/captures/a.pcap.gz?limit=1&filter=src%20host%20host4" | jq .matched)
 [ "$some" -gt 0 ] && [ "$some" -lt "$all" ] || fail "filter: $some of $all"
-# Bins of a range that holds all packets: their counts are the packets that match.
 # A time is a number, and a range ends after it begins.
 for range in from_ns=abc to_ns= 'from_ns=900&to_ns=10' from_ns=1e999; do
     for path in "map?metric=queue" "series?metric=queue_bytes" "captures/a.pcap.gz?limit=0"; do
@@ -163,6 +162,7 @@ for range in from_ns=abc to_ns= 'from_ns=900&to_ns=10' from_ns=1e999; do
         [ "$code" = 400 ] || fail "$path&$range: $code, expected 400"
     done
 done
+# Bins of a range that holds all packets: their counts are the packets that match.
 binned=$(get "runs/$a/captures/a.pcap.gz?limit=0&filter=src%20host%20host4&bins=7&from_ns=0&to_ns=1e12" |
     jq '.bins | (length == 7) and (add == '"$some"')')
 [ "$binned" = true ] || fail "bins of a capture: $binned"

@@ -98,7 +98,7 @@ dd if=/dev/urandom of="$work/damaged/studio.sqlite" bs=4096 seek=1 count=20 conv
 within 20 "$program" --data "$work/damaged" --listen 127.0.0.1:0 >/dev/null 2>"$work/said"
 [ $? = 1 ] && grep -q 'studio.sqlite' "$work/said" || fail "damaged: $(cat "$work/said")"
 
-# -- a database or runs that the server may not write: they seem to be missing, and --adopt takes no run for failed
+# -- a database or runs that the server may not write: they seem missing, and --adopt takes no run for failed
 
 cp -r "$data" "$work/locked"
 other=()
@@ -111,7 +111,8 @@ for file in studio.sqlite runs; do
     "${other[@]}" "$program" --help >/dev/null 2>&1 || break # no such user, or one who may not read the build
     mode=$(stat -c %a "$work/locked/$file")
     chmod 444 "$work/locked/$file"
-    within 20 "${other[@]}" "$program" --data "$work/locked" --listen 127.0.0.1:0 --adopt >/dev/null 2>"$work/said"
+    within 20 "${other[@]}" "$program" --data "$work/locked" --listen 127.0.0.1:0 --adopt \
+        >/dev/null 2>"$work/said"
     [ $? = 1 ] && grep -q "$file cannot be read and written: Permission denied" "$work/said" ||
         fail "$file that is not readable: $(cat "$work/said")"
     chmod "$mode" "$work/locked/$file"

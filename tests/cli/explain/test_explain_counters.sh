@@ -59,7 +59,8 @@ for stopped in 1000000 500000; do
         echo "$time,leaf1,Ethernet0,$((time < 3 ? time * 1000000 : (time - 1) * 1000000 + stopped))"
     done >"$work/rows"
     cat <(echo time_s,node,port,PFC_3_RX_PAUSE_DURATION_US) "$work/rows" >"$work/storm.csv"
-    rocesim explain "$work/links.csv" --counters "$work/storm.csv" --json >"$work/$stopped.json" || fail "storm"
+    rocesim explain "$work/links.csv" --counters "$work/storm.csv" --json >"$work/$stopped.json" ||
+        fail "storm"
 done
 grep -q '"kind": "pause-storm"' "$work/1000000.json" || fail "storm: $(cat "$work/1000000.json")"
 grep -q 'its NIC stops leaf1:Ethernet0 for 5000000.0 us' "$work/1000000.json" || fail "port of the storm"
