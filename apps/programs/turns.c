@@ -239,7 +239,7 @@ static bool try_parked(app__pr_thread_t *thread)
         call->count = call->flags;
         call->error = app__program_verb(program, call);
         done = done || call->error != 0 || call->count != 0;
-    } else if (call->op == PROGRAM_DESTROY_QP && done) {
+    } else if ((call->op == PROGRAM_DESTROY_QP || call->op == PROGRAM_MODIFY_QP) && done) {
         call->error = app__program_verb(program, call);
     } else if (call->op == PROGRAM_CONNECT) {
         call->error = app__socket_connected(program, call);
@@ -366,14 +366,12 @@ static void park_until_now(app__pr_thread_t *thread, program_call_t *call)
     }
 }
 
-// Lets the thread wait before it destroys a queue pair that still sends without acknowledgements:
-// what a program posted leaves, as it does while an adapter works on the command. Returns false if
-// there is nothing to wait for.
+// Lets the thread wait before its call ends a queue pair that still sends: what a program posted
+// leaves, as it does while an adapter works on the command. Returns false if there is nothing to
+// wait for.
 static bool park_until_sent(app__pr_thread_t *thread, program_call_t *call)
 {
-    const app__pr_qp_t *const qp = app__program_qp(thread->program, call->handle);
-    if (qp == NULL || qp->type == NIC_QPT_RC || nic_qp_state(qp->qp) != NIC_QPS_RTS ||
-        nic_qp_quiet(qp->qp)) {
+    if (!app__program_ends_sends(thread->program, call)) {
         return false;
     }
     call->wait = (program_wait_t){.mask = 0, .timeout_ps = DESTROY_PS};
@@ -533,7 +531,7 @@ static bool take_call(app__pr_thread_t *thread)
         }
         break;
     default:
-        if (call->op == PROGRAM_DESTROY_QP && park_until_sent(thread, call)) {
+        if (park_until_sent(thread, call)) {
             return false;
         }
         call->error = do_call(program, call, &descriptor);

@@ -209,6 +209,7 @@ static int serve(int requests)
             if (what == RDMA_CM_EVENT_ESTABLISHED) {
                 established++;
                 CHECK(next_completion(connection).opcode == IBV_WC_RECV);
+                printf("heard \"%s\"\n", connection->received);
                 say(connection, connection->received);
                 // The client may leave before it acknowledges: then this one fails.
                 CHECK(next_completion(connection).wr_id == 0);
@@ -305,6 +306,20 @@ static int echo(const char *host, const char *text)
     CHECK(rdma_disconnect(connection->id) == 0);
     CHECK(rdma_ack_cm_event(expect(channel, RDMA_CM_EVENT_DISCONNECTED)) == 0);
     CHECK(rdma_disconnect(connection->id) == 0); // it has ended already
+    tear_down(connection);
+    rdma_destroy_event_channel(channel);
+    return 0;
+}
+
+// Says something, and leaves at once. What was said arrives.
+static int hurry(const char *host, const char *text)
+{
+    struct rdma_event_channel *channel = rdma_create_event_channel();
+    connection_t *connection = call(channel, host, PORT, text);
+    CHECK(rdma_ack_cm_event(expect(channel, RDMA_CM_EVENT_ESTABLISHED)) == 0);
+    say(connection, text);
+    CHECK(rdma_disconnect(connection->id) == 0);
+    CHECK(rdma_ack_cm_event(expect(channel, RDMA_CM_EVENT_DISCONNECTED)) == 0);
     tear_down(connection);
     rdma_destroy_event_channel(channel);
     return 0;
@@ -526,6 +541,8 @@ int main(int count, char **words)
         return die();
     } else if (strcmp(what, "echo") == 0) {
         return echo(host, text);
+    } else if (strcmp(what, "hurry") == 0) {
+        return hurry(host, text);
     } else if (strcmp(what, "refused") == 0) {
         return be_refused(host, PORT, "refuse me");
     } else if (strcmp(what, "nobody") == 0) {

@@ -194,6 +194,11 @@ if command -v tshark >/dev/null; then
         fail "lossy: no request was sent again"
 fi
 
+# The last message of a client that leaves at once arrives.
+scenario "$program serve 1" "$program hurry host0 'good bye'" >"$work/hurry.yaml"
+run hurry 0
+prints hurry host0 'heard "good bye"'
+
 # Programs of other people.
 # pair NAME SERVER CLIENT [TEXT]: both end well, and the client prints the text.
 pair() {

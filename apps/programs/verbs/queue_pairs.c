@@ -374,6 +374,19 @@ int app__program_modify_qp(app__program_t *program, program_call_t *call)
     return 0;
 }
 
+bool app__program_ends_sends(app__program_t *program, const program_call_t *call)
+{
+    const bool destroys = call->op == PROGRAM_DESTROY_QP;
+    if (!destroys && (call->op != PROGRAM_MODIFY_QP || (call->qp.mask & MASK_STATE) == 0 ||
+                      call->qp.state >= SIM_COUNT_OF(states_of_nic))) {
+        return false;
+    }
+    const nic_qp_state_t to = destroys ? NIC_QPS_RESET : states_of_nic[call->qp.state];
+    const app__pr_qp_t *const qp = app__program_qp(program, call->handle);
+    return qp != NULL && nic_qp_state(qp->qp) == NIC_QPS_RTS && !nic_qp_quiet(qp->qp) &&
+           (to == NIC_QPS_RESET || to == NIC_QPS_ERR);
+}
+
 int app__program_query_qp(app__program_t *program, program_call_t *call)
 {
     app__pr_qp_t *const qp = app__program_qp(program, call->handle);

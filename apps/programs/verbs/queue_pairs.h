@@ -10,6 +10,9 @@ app__pr_qp_t *app__program_qp(app__program_t *program, uint32_t number);
 // Each works on a call. Returns an errno value.
 int app__program_create_qp(app__program_t *program, program_call_t *call);
 int app__program_modify_qp(app__program_t *program, program_call_t *call);
+
+// Returns true if the call ends a queue pair, or moves it to an error, whose sends are unfinished.
+bool app__program_ends_sends(app__program_t *program, const program_call_t *call);
 int app__program_query_qp(app__program_t *program, program_call_t *call);
 int app__program_destroy_qp(app__program_t *program, const program_call_t *call);
 // Works on PROGRAM_GROUP. Returns an errno value.
