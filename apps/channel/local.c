@@ -58,9 +58,11 @@ static void leave(app__nvlink_t *link, app__passers_t *stream)
     *stream = (app__passers_t){.packets = stream->packets};
 }
 
-// Takes the messages that have passed from their streams; returns them in order.
+// Takes the messages that have passed from their streams; returns them in order. With ties by rotor
+// the next one begins when the link ends one, and not parts of a ps before: what repeats is alike.
 static app__passing_t *take(app__nvlink_t *link)
 {
+    const bool whole = sim_options(link->node->sim)->rotor_ties;
     app__passing_t *taken = NULL;
     app__passing_t **end = &taken;
     link->first = UINT64_MAX;
@@ -74,6 +76,7 @@ static app__passing_t *take(app__nvlink_t *link)
             *end = passing;
             end = &passing->next;
             if (stream->first != NULL) {
+                stream->end = whole ? link->share : stream->end;
                 stream->end += (uint64_t)stream->first->alone_ps * FINE;
                 link->count += stream->first->width;
             }

@@ -232,8 +232,12 @@ static void advance(app__member_t *member, uint32_t number)
             break;
         }
         const uint32_t step = block->at.step;
+        const uint32_t loop = block->at.loop;
         if (!move_on(run, block, &block->at, block->look.slices)) {
             finish_block(member, number);
+        }
+        if (number == 0 && block->at.loop != loop) {
+            run->began_ps[block->at.loop % APP__LOOPS_NOTED] = member->rank->node->now_ps;
         }
         block->looked = block->at.slice > 0;
         stepped = stepped || block->at.step != step || block->done;

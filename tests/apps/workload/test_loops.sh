@@ -4,8 +4,8 @@
 # tests/apps/workload/test_loops.sh - fast-forward skips calls of a loop, and changes no result.
 #
 # Goal: 20 calls of a collective, back to back as nccl-tests makes them, cost as much as 3 on a quiet
-# fabric; all files are those of the full run, byte for byte, on 1 and 2 threads, if the run ends within
-# the loop, and if flows.csv is full.
+# fabric, and loops of chunks within a long call are skipped, too; all files are those of the full run, byte
+# for byte, on 1 and 2 threads, if the run ends within the loop, and if flows.csv is full.
 # Method: diffs of results but for wall_*, digest and fast_forward: rings and trees of several protocols,
 # hosts of several ranks, and scenarios of tests/random-collectives without computations.
 # Not pinned: the time that a run takes.
@@ -52,6 +52,15 @@ same "tree"
 loop "protocol: simple" "{star: {hosts: 2, nics-per-host: 4, rate: 400Gbps, delay: 500ns}}"
 same "hosts of several ranks"
 skips 60 "hosts of several ranks"
+# Long calls: loops of chunks. The last loop has smaller chunks.
+for case in "algorithm: ring, channels: 1" "algorithm: tree, channels: 1"; do
+    loop "$case, protocol: simple, chunk: 64KiB, bytes: 9MB, repeat: 1" \
+        "{star: {hosts: 2, nics-per-host: 2, rate: 400Gbps, delay: 500ns}}"
+    sed -i 's/bytes: 300KB, repeat: 20, //' "$work/s.yaml"
+    same "$case, chunks"
+    skips 50 "$case, chunks"
+    same "$case, chunks and rows of flows.csv" --set 'traffic[0].collective.flows-max=200' --threads 2
+done
 
 count=$(few 2 1)
 [ -z "${TEST_LONG:-}" ] || count=200

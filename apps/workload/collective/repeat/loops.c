@@ -5,7 +5,11 @@
 // one, so there is no rest. But if all ranks begin their calls at equal distances, the whole state
 // is taken at two moments so far apart: the network, what members, blocks and channels are at, and
 // all timers. If the second is the first again, all calls that follow are alike, and as many as
-// fit are added at once. docs/models/fast-forward.md
+// fit are added at once.
+//
+// A long call cuts its buffer into loops of equal chunks. If all calls that run take a loop in one
+// time, and no operation begins or ends, the moments lie within these calls, a few loops apart.
+// docs/models/fast-forward.md
 #include "apps/workload/collective/repeat/loops.h"
 
 #include "apps/workload/collective/collectives.h"
@@ -20,6 +24,10 @@
 
 #define APART_MOST 16u // calls between two moments, in a first search: ties take so long to repeat
 #define TRIES 8u       // windows of a call in which somebody looks whether all ranks are in step
+#define CHUNKS_APART_MOST (APP__LOOPS_NOTED / 2) // loops of chunks between two moments
+#define WAIT_PS (2 * SIM_PS_PER_US)              // between looks for loops of chunks
+#define WAIT_MOST_PS (4 * SIM_PS_PER_MS)
+#define CHECKED 16u // the first jumps, and one in this number of later ones, are checked
 
 // The part of a rank at a moment.
 typedef struct place {
@@ -28,7 +36,8 @@ typedef struct place {
     size_t farthest; // rows since the oldest message that is not acknowledged
 } place_t;
 
-// For each message that is not acknowledged, the rows of flows.csv since its own.
+// For each message that is not acknowledged, the rows of flows.csv since its own; or for each block
+// that runs, the loop that it has reached, and the last one with whole chunks.
 typedef struct rows {
     size_t *since;
     size_t count;
@@ -49,6 +58,13 @@ struct app__loops {
     place_t *now;     // at the latest moment
     rows_t rows_before;
     rows_t rows;
+    // loops of chunks
+    bool chunks;           // the moments lie within calls
+    uint32_t chunks_apart; // loops between two moments
+    sim_time_t next_ps;    // of the next look
+    sim_time_t wait_ps;    // after a failure; doubles
+    rows_t reached_before;
+    rows_t reached;
 };
 
 // clang-format off
@@ -107,11 +123,16 @@ static void note_link(sim_notes_t *notes, app__nvlink_t *link)
     }
 }
 
-static void note_block(sim_notes_t *notes, const app__coll_block_t *block)
+// Notes a block. Within a call, its loops grow in each period; has_done (members.c) compares those
+// of blocks.
+static void note_block(app__loops_t *loops, sim_notes_t *notes, const app__coll_run_t *run,
+                       app__coll_block_t *block)
 {
-    sim_note(notes, (uint64_t)block->at.loop << 32 | block->at.step);
+    const uint32_t base = loops->chunks ? run->blocks[0].at.loop : 0;
+    const uint32_t permit_base = block->permits ? base : 0;
+    sim_note(notes, (uint64_t)(block->at.loop - base) << 32 | block->at.step);
     sim_note(notes, (uint64_t)block->at.slice << 32 | block->permit.slice);
-    sim_note(notes, (uint64_t)block->permit.loop << 32 | block->permit.step);
+    sim_note(notes, (uint64_t)(block->permit.loop - permit_base) << 32 | block->permit.step);
     sim_note(notes, (uint64_t)block->steps << 32 | block->channel);
     sim_note(notes, (uint64_t)block->awaits << 32 | block->waiters);
     sim_note(notes, (uint64_t)block->looked | (uint64_t)block->permits << 1 |
@@ -119,10 +140,22 @@ static void note_block(sim_notes_t *notes, const app__coll_block_t *block)
                         (uint64_t)block->done << 4);
     sim_note(notes, block->looked ? address_of(block->from) : 0);
     sim_note(notes, block->looked ? address_of(block->to) : 0);
+    if (loops->chunks) {
+        // All loops but the last have whole chunks. Chunks of pairs end at loops of their own.
+        const uint32_t count = run->plan->program.pairs ? 0 : run->plan->cut.loops;
+        const uint32_t reached = SIM_MAX(block->at.loop, block->permit.loop);
+        rows_t *const rows = &loops->reached;
+        sim_note_step(notes, &block->at.loop, sizeof(block->at.loop), UINT32_MAX);
+        if (block->permits) {
+            sim_note_step(notes, &block->permit.loop, sizeof(block->permit.loop), UINT32_MAX);
+        }
+        SIM_APPEND(rows->since, rows->count, rows->capacity, reached);
+        SIM_APPEND(rows->since, rows->count, rows->capacity, count < 2 ? 0 : count - 2);
+    }
 }
 
 // Notes a call that runs. The rest of a step at hand follows from its place.
-static void note_run(sim_notes_t *notes, app__coll_run_t *run)
+static void note_run(app__loops_t *loops, sim_notes_t *notes, app__coll_run_t *run)
 {
     sim_note(notes, address_of(run->plan));
     sim_note(notes, run->left);
@@ -130,7 +163,7 @@ static void note_run(sim_notes_t *notes, app__coll_run_t *run)
     sim_note_step(notes, &run->op, sizeof(run->op), UINT32_MAX);
     sim_note_timer(notes, &run->begin.timer);
     for (uint32_t i = 0; i < run->block_count; i++) {
-        note_block(notes, &run->blocks[i]);
+        note_block(loops, notes, run, &run->blocks[i]);
         if (run->timers != NULL) {
             sim_note_timer(notes, &run->timers[i].timer);
         }
@@ -153,7 +186,12 @@ static void note_messages(app__loops_t *loops, sim_notes_t *notes,
         const sim_time_t due_ps = message->due_ps;
         sim_note(notes, message->bytes);
         sim_note(notes, message->local_bps);
-        sim_note(notes, (uint64_t)message->place << 16 | message->what);
+        sim_note(notes, message->what);
+        if (loops->chunks) { // its label differs, and matters after a rest: numbers of packets then
+            sim_note_step(notes, &message->place, sizeof(message->place), UINT32_MAX);
+        } else {
+            sim_note(notes, message->place);
+        }
         sim_note(notes, !posted && due_ps > notes->now_ps ? due_ps - notes->now_ps : 0);
         sim_note_step(notes, &message->due_ps, sizeof(message->due_ps), UINT64_MAX);
         place->farthest = SIM_MAX(since, place->farthest);
@@ -175,7 +213,7 @@ static void note_channel(app__loops_t *loops, sim_notes_t *notes, sim_state_t *s
         (channel->incoming ? channel->arrived.next : channel->filled) % channel->member->all->slots;
     sim_state_add(state, &channel_type, channel);
     sim_note(notes, called ? place->op - channel->call : UINT64_MAX);
-    sim_note(notes, called ? next - channel->call_first : 0);
+    sim_note(notes, called && !loops->chunks ? next - channel->call_first : 0);
     sim_note(notes, channel->filled - channel->acked.next);
     sim_note(notes, channel->posted - channel->acked.next);
     sim_note(notes, channel->allowed.next == 0 ? 0 : channel->allowed.next - channel->filled);
@@ -198,16 +236,17 @@ static void note_channel(app__loops_t *loops, sim_notes_t *notes, sim_state_t *s
 static const char *note_member(app__loops_t *loops, sim_notes_t *notes, sim_state_t *state,
                                app__member_t *member, place_t *place)
 {
-    if (member->calls.head != APP__NO_OP) {
+    if (!loops->chunks && member->calls.head != APP__NO_OP) {
         return "calls that wait";
     }
-    if (member->run != NULL && member->run->op != place->op) {
+    if (!loops->chunks && member->run != NULL && member->run->op != place->op) {
         return "operations besides a collective";
     }
+    sim_note(notes, member->calls.head);
     sim_state_add(state, &member_type, member);
     sim_note(notes, member->run != NULL);
     if (member->run != NULL) {
-        note_run(notes, member->run);
+        note_run(loops, notes, member->run);
     }
     for (app__member_channel_t *channel =
              SIM_LIST_FIRST(&member->channels, app__member_channel_t, link);
@@ -229,12 +268,14 @@ static const char *note_rank(app__loops_t *loops, uint32_t number, sim_state_t *
         return "messages besides collectives";
     }
     for (uint32_t i = 0; i < rank->cpu_count; i++) {
-        if (rank->cpus[i].busy || SIM_RING_COUNT(&rank->cpus[i].queue) != 0) {
+        if (!loops->chunks && (rank->cpus[i].busy || SIM_RING_COUNT(&rank->cpus[i].queue) != 0)) {
             return "computations";
         }
+        sim_note(notes, (uint64_t)SIM_RING_COUNT(&rank->cpus[i].queue) << 1 | rank->cpus[i].busy);
     }
     sim_state_add(state, &rank_type, at);
-    sim_note(notes, rank->left != 0);
+    // Within calls no operation ends, so none begins.
+    sim_note(notes, loops->chunks ? rank->left : rank->left != 0);
     sim_note(notes, rank->failed);
     sim_note_step(notes, &rank->left, sizeof(rank->left), UINT32_MAX);
     const char *refused = NULL;
@@ -249,7 +290,7 @@ static const char *note(void *ctx, sim_state_t *state, sim_notes_t *notes)
     app__loops_t *const loops = ctx;
     app__workload_t *const workload = loops->workload;
     const char *refused = NULL;
-    loops->rows.count = 0;
+    loops->rows.count = loops->reached.count = 0;
     if (workload->collectives->options.queue_pairs != APP__QPS_PERMANENT) {
         return "new queue pairs";
     }
@@ -296,7 +337,7 @@ static uint64_t most_of(const app__loops_t *loops, uint32_t number)
     if (rank->left == 0) {
         return UINT64_MAX;
     }
-    if (step != loops->apart || b->farthest > b->records - a->records ||
+    if (step != loops->apart || (b->farthest > 0 && b->records == a->records) ||
         rank->states[b->op].start_ps - rank->states[a->op].start_ps != loops->period_ps) {
         return 0;
     }
@@ -309,6 +350,25 @@ static uint64_t most_of(const app__loops_t *loops, uint32_t number)
     return last < b->op ? 0 : (last - b->op) / step;
 }
 
+// Returns how many periods more all blocks that move on have whole chunks.
+static uint64_t most_chunks(const app__loops_t *loops)
+{
+    const rows_t *const reached = &loops->reached;
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < reached->count; i += 2) {
+        const size_t at = reached->since[i];
+        const size_t last = reached->since[i + 1];
+        const size_t step = at - loops->reached_before.since[i];
+        const uint64_t own = step == 0 ? UINT64_MAX : at >= last ? 0 : (last - at) / step;
+        least = SIM_MIN(own, least);
+    }
+    for (uint32_t r = 0; r < loops->workload->schedule->rank_count; r++) {
+        const place_t *const now = &loops->now[r];
+        least = now->farthest > 0 && now->records == loops->before[r].records ? 0 : least;
+    }
+    return least == UINT64_MAX ? 0 : least;
+}
+
 static uint64_t most(void *ctx)
 {
     const app__loops_t *const loops = ctx;
@@ -318,6 +378,9 @@ static uint64_t most(void *ctx)
         (rows->count > 0 &&
          memcmp(rows->since, loops->rows_before.since, rows->count * sizeof(*rows->since)) != 0)) {
         return 0; // flows.csv gets full between the moments
+    }
+    if (loops->chunks) {
+        return most_chunks(loops);
     }
     for (uint32_t r = 0; r < loops->workload->schedule->rank_count; r++) {
         const uint64_t own = most_of(loops, r);
@@ -347,31 +410,35 @@ static void add_operations(const app__rank_t *rank, uint32_t from, uint32_t step
 }
 
 // Adds the rows of flows.csv of the periods that are left out. A message that is under way at the
-// moment ends within the next period, as its twin did.
+// moment ends a period after its twin, which was under way at the first moment and may be now.
 static void add_records(const app__loops_t *loops, uint32_t number, uint64_t count,
                         sim_time_t period_ps)
 {
     app__coll_rank_t *const at = &loops->workload->collectives->ranks[number];
     const uint64_t most_records = loops->workload->collectives->records_max;
-    const size_t first = loops->before[number].records;
     const size_t end = loops->now[number].records;
-    const size_t each = end - first;
-    bool *const open = sim_alloc_array(each + 1, sizeof(*open));
-    for (size_t i = first; i < end; i++) {
-        open[i - first] = at->records[i].end_ps == SIM_TIME_NEVER;
-        if (open[i - first]) {
-            SIM_CHECK(i >= each && at->records[i - each].end_ps != SIM_TIME_NEVER);
+    const size_t each = end - loops->before[number].records;
+    const size_t farthest = loops->now[number].farthest;
+    bool *const open = sim_alloc_array(farthest + 1, sizeof(*open)); // by rows since it
+    for (size_t i = end - farthest; i < end; i++) {
+        open[end - i] = at->records[i].end_ps == SIM_TIME_NEVER;
+        if (open[end - i]) {
+            SIM_CHECK(each > 0 && i >= each && at->records[i - each].end_ps != SIM_TIME_NEVER);
             at->records[i].end_ps = at->records[i - each].end_ps + period_ps;
         }
     }
-    for (uint64_t c = 1; c <= count && each > 0 && at->record_count < most_records; c++) {
-        for (size_t i = 0; i < each && at->record_count < most_records; i++) {
-            SIM_GROW(at->records, at->record_count, &at->record_capacity);
-            app__coll_record_t *const record = &at->records[at->record_count++];
-            *record = at->records[first + i];
-            record->start_ps += c * period_ps;
-            record->end_ps =
-                c == count && open[i] ? SIM_TIME_NEVER : record->end_ps + c * period_ps;
+    const uint64_t new_records = SIM_MIN(count * each, most_records - end);
+    for (uint64_t i = 0; i < new_records; i++) {
+        SIM_GROW(at->records, at->record_count, &at->record_capacity);
+        app__coll_record_t *const record = &at->records[at->record_count++];
+        *record = at->records[end + i - each];
+        record->start_ps += period_ps;
+        record->end_ps += period_ps;
+    }
+    for (size_t since = 1; since <= farthest; since++) {
+        const uint64_t i = end + count * each - since;
+        if (open[since] && i < at->record_count) {
+            at->records[i].end_ps = SIM_TIME_NEVER;
         }
     }
     sim_free(open);
@@ -403,7 +470,7 @@ static void jump(void *ctx, uint64_t count, sim_time_t period_ps)
         const app__rank_t *const rank = &loops->workload->ranks[r];
         const place_t *const a = &loops->before[r];
         const place_t *const b = &loops->now[r];
-        if (rank->left != 0) {
+        if (rank->left != 0 && !loops->chunks) {
             add_operations(rank, b->op, b->op - a->op, count, period_ps);
         }
         add_records(loops, r, count, period_ps);
@@ -465,6 +532,15 @@ static void fail(app__loops_t *loops, const char *why)
 {
     app_skips_refuse(loops->skips, why);
     stop(loops);
+    if (loops->chunks) {
+        loops->chunks_apart *= 2;
+        if (loops->chunks_apart > CHUNKS_APART_MOST) {
+            loops->chunks_apart = 1;
+            loops->next_ps += loops->wait_ps;
+            loops->wait_ps = SIM_MIN(2 * loops->wait_ps, WAIT_MOST_PS);
+        }
+        return;
+    }
     loops->apart *= loops->failed ? 2 : 1;
     loops->failed = !loops->failed;
     loops->next_op += loops->apart > APART_MOST ? loops->apart : 0;
@@ -484,8 +560,11 @@ static void begin(app__loops_t *loops, nic_moment_t *first)
         loops->before[r] = loops->now[r];
     }
     const rows_t rows = loops->rows_before;
+    const rows_t reached = loops->reached_before;
     loops->rows_before = loops->rows;
     loops->rows = rows;
+    loops->reached_before = loops->reached;
+    loops->reached = reached;
     sim_watch_ties(sim_of(loops), true);
     sim_split_window_at(sim_of(loops), now_ps + loops->period_ps);
 }
@@ -502,7 +581,8 @@ static void compare(app__loops_t *loops, sim_time_t now_ps)
     const char *why = NULL;
     nic_moment_t *const second = take(loops, now_ps);
     const bool repeats = nic_moment_repeats(loops->first, second, &why);
-    if (!repeats && !loops->failed && period_of(loops, loops->apart) == loops->period_ps) {
+    if (!repeats && !loops->chunks && !loops->failed &&
+        period_of(loops, loops->apart) == loops->period_ps) {
         app_skips_refuse(loops->skips, why);
         loops->failed = true;
         nic_moment_free(loops->first);
@@ -514,12 +594,67 @@ static void compare(app__loops_t *loops, sim_time_t now_ps)
     } else {
         const uint64_t count = nic_moment_most(loops->first, second);
         if (count > 0) {
-            loops->skips->hops_skipped += nic_moment_jump(loops->first, second, count, true);
-            loops->skips->jumps++;
+            const uint64_t jumps = loops->skips->jumps++;
+            const bool check = jumps < CHECKED || jumps % CHECKED == 0;
+            loops->skips->hops_skipped += nic_moment_jump(loops->first, second, count, check);
+            loops->wait_ps = WAIT_PS;
         }
         stop(loops);
     }
     nic_moment_free(second);
+}
+
+// Returns in which time a call takes so many loops; 0: it has too few before or ahead of it, or has
+// taken as many before in another time.
+static sim_time_t chunks_of(const app__coll_run_t *run, uint32_t apart)
+{
+    const uint32_t loop = run->blocks[0].at.loop;
+    const sim_time_t *const began_ps = run->began_ps;
+    if (loop <= 2 * apart || loop + apart + 2 > run->plan->cut.loops) {
+        return 0;
+    }
+    const sim_time_t middle_ps = began_ps[(loop - apart) % APP__LOOPS_NOTED];
+    const sim_time_t period_ps = began_ps[loop % APP__LOOPS_NOTED] - middle_ps;
+    return middle_ps - began_ps[(loop - 2 * apart) % APP__LOOPS_NOTED] == period_ps ? period_ps : 0;
+}
+
+// Returns the time in which all calls that run take so many loops of chunks; 0: there is none.
+static sim_time_t period_of_chunks(const app__loops_t *loops, uint32_t apart)
+{
+    sim_time_t period_ps = 0;
+    for (uint32_t r = 0; r < loops->workload->schedule->rank_count; r++) {
+        const app__coll_rank_t *const at = &loops->workload->collectives->ranks[r];
+        for (uint32_t i = 0; i < at->member_count; i++) {
+            const app__coll_run_t *const run = at->members[i]->run;
+            if (run == NULL || run->left == 0) {
+                continue;
+            }
+            const sim_time_t own_ps = chunks_of(run, apart);
+            if (own_ps == 0 || (period_ps != 0 && own_ps != period_ps)) {
+                return 0;
+            }
+            period_ps = own_ps;
+        }
+    }
+    return period_ps;
+}
+
+// Looks whether all calls that run are in loops of chunks.
+static void look_at_chunks(app__loops_t *loops, sim_time_t now_ps)
+{
+    if (now_ps < loops->next_ps) {
+        return;
+    }
+    loops->next_ps = now_ps + WAIT_PS;
+    for (uint32_t apart = loops->chunks_apart; apart <= CHUNKS_APART_MOST; apart *= 2) {
+        loops->period_ps = period_of_chunks(loops, apart);
+        if (loops->period_ps != 0) {
+            loops->chunks_apart = apart;
+            loops->chunks = loops->skips->held = true;
+            return;
+        }
+    }
+    loops->chunks_apart = 1;
 }
 
 // Looks at the calls between windows.
@@ -539,7 +674,9 @@ static void look(sim_time_t now_ps, void *ctx)
         }
         return;
     }
+    loops->chunks = false;
     if (first_op(loops) < loops->next_op) {
+        look_at_chunks(loops, now_ps);
         return;
     }
     for (uint32_t apart = loops->apart; apart <= SIM_MAX(APART_MOST, loops->apart); apart *= 2) {
@@ -554,6 +691,7 @@ static void look(sim_time_t now_ps, void *ctx)
         loops->tries = 0;
         loops->next_op = first_op(loops) + 1;
     }
+    look_at_chunks(loops, now_ps);
 }
 
 app__loops_t *app__loops_create(app__workload_t *workload, app_skips_t *skips)
@@ -563,7 +701,12 @@ app__loops_t *app__loops_create(app__workload_t *workload, app_skips_t *skips)
         return NULL;
     }
     app__loops_t *const loops = sim_alloc(sizeof(*loops));
-    *loops = (app__loops_t){.workload = workload, .skips = skips, .apart = 1, .next_op = 1};
+    *loops = (app__loops_t){.workload = workload,
+                            .skips = skips,
+                            .apart = 1,
+                            .next_op = 1,
+                            .chunks_apart = 1,
+                            .wait_ps = WAIT_PS};
     loops->program = (nic_moment_program_t){.note = note, .most = most, .jump = jump, .ctx = loops};
     loops->before = sim_alloc_array(ranks, sizeof(*loops->before));
     loops->now = sim_alloc_array(ranks, sizeof(*loops->now));
@@ -575,6 +718,7 @@ void app__loops_destroy(app__loops_t *loops)
 {
     if (loops != NULL) {
         nic_moment_free(loops->first);
-        SIM_FREE_ALL(loops->before, loops->now, loops->rows.since, loops->rows_before.since, loops);
+        SIM_FREE_ALL(loops->before, loops->now, loops->rows.since, loops->rows_before.since,
+                     loops->reached.since, loops->reached_before.since, loops);
     }
 }
