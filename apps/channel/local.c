@@ -155,13 +155,15 @@ app__coming_t *app__coming_begin(sim_list_t *spare, sim_list_t *list, sim_timer_
 static void coming_passed(app__passing_t *passing, sim_node_t *node)
 {
     app__coming_t *const coming = SIM_CONTAINER_OF(passing, app__coming_t, passing);
-    sim_timer_arm(node, &coming->timer, node->now_ps + coming->delay_ps);
+    const sim_time_t end_ps = SIM_MAX(node->now_ps, coming->block_ps);
+    sim_timer_arm(node, &coming->timer, end_ps + coming->delay_ps);
 }
 
 static void coming_put(net_put_t *put, sim_node_t *node)
 {
     app__coming_t *const coming = SIM_CONTAINER_OF(put, app__coming_t, put);
-    sim_timer_arm(node, &coming->timer, node->now_ps + coming->delay_ps);
+    const sim_time_t end_ps = SIM_MAX(node->now_ps, coming->block_ps);
+    sim_timer_arm(node, &coming->timer, end_ps + coming->delay_ps);
 }
 
 // Sends a message over the accelerators of the host.
@@ -189,14 +191,16 @@ static void put(app__coming_t *coming, const app__local_t *way, uint64_t bytes)
 
 void app__coming_pass(app__coming_t *coming, const app__local_t *way, uint64_t bytes)
 {
+    if (way->block_bps > 0) {
+        coming->block_ps = way->link->node->now_ps + app__bits_ps(bytes, way->block_bps);
+    }
     if (way->link->packets != NULL && way->to != way->link->accelerator) {
         put(coming, way, bytes);
         return;
     }
-    const double bits = (double)bytes * 8;
     coming->delay_ps = way->delay_ps;
     coming->passing = (app__passing_t){
-        .alone_ps = (sim_time_t)(bits * 1e12 / (double)way->rate_bps),
+        .alone_ps = app__bits_ps(bytes, way->rate_bps),
         .width = way->width,
         .passed = coming_passed,
     };

@@ -59,6 +59,7 @@ typedef struct app__coming {
     net_put_t put;
     sim_timer_t timer;   // fires when the receiver learns of it
     sim_time_t delay_ps; // between the end of a link and the receiver
+    sim_time_t block_ps; // when the thread block that moves it has done so; 0: with its last byte
     sim_link_t link;     // in the list of the receiver, or in that of spare ones
     void *from;          // for its owner
     void *to;            // for its owner
@@ -75,11 +76,17 @@ typedef struct app__local {
     uint32_t to;         // accelerator of the receiver
     net_put_kind_t kind; // loads: the bytes come from `to`. The formula knows stores alone
     uint64_t rate_bps;   // of the link; with packets: of sums and messages that are spread
+    uint64_t block_bps;  // of the thread block that moves the message; 0: that of the link
     uint32_t width;
     uint64_t key;        // of the group, with packets: of sums and messages that are spread
     uint32_t members;    // of the group
     sim_time_t delay_ps; // from the last byte's end of the link to the receiver, on an idle network
 } app__local_t;
+// Returns the time of so many bytes at a rate; 0: none.
+static inline sim_time_t app__bits_ps(uint64_t bytes, uint64_t rate_bps)
+{
+    return rate_bps == 0 ? 0 : (sim_time_t)((double)bytes * 8 * 1e12 / (double)rate_bps);
+}
 // Lets a message of so many bytes pass, and arrive. Where accelerators are nodes of the network,
 // their latency is a part of delay_ps.
 void app__coming_pass(app__coming_t *coming, const app__local_t *way, uint64_t bytes);

@@ -1,41 +1,102 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# nccl - do all-reduces on two servers of 8 H100 take the times that nccl-tests shows?
+# nccl - do collectives take the times that nccl-tests shows?
 #
 # This is a script, since published figures stand beside its runs.
-# Published tables, default algorithm. B: eight 400G NICs a server; nothing is fitted. A: virtual
-# machines of a cloud that is not named. Its times are those of a tree with 32 channels of 512 KiB:
-# the rate of a block is fitted at 16 MiB, and a factor on the latencies at 8 bytes. Latencies are
-# those of NCCL's tuning, and NVLS has NCCL's rate.
+# Published tables; the choice is NCCL's unless a table names an algorithm. `fit` tables decided constants
+# of the model, `held` ones did not. Names have the kind (ar: all-reduce, ag: all-gather, rs: reduce-scatter,
+# a2a: all-to-all, ringC: all-reduce by a ring of C channels, tree) and the GPUs. docs/models/collectives.md
+# has the sources. B: two servers of 8 H100. A: virtual machines of a cloud that is not named; its times are
+# those of a tree with 32 channels of 512 KiB: the rate of a block is fitted at 16 MiB, and a factor on the
+# latencies at 8 bytes. The last lines have the median and the worst difference of each table.
 set -eu
 . "$(dirname "$0")/training_lib.sh"
-begin "$1" table,bytes,algorithm,protocol,busbw_gbytes_per_s,nccl_expects,ours_us,theirs_us,difference_percent
-while read -r table bytes theirs; do
-    [ "$quick" = 0 ] || [[ $table$bytes =~ ^(B268435456|A8)$ ]] || continue
-    set -- bytes="$bytes" tuning_latency=true
-    [ "$table" = B ] || set -- "$@" nvls=false algorithm=tree protocol=simple channels=32 \
-        tuning_scale=1.45 block_rate=100Gbps
-    collect "$@"
-    put "$table" "$bytes" "$(first algorithm)" "$(first protocol)" \
-        "$(calc "$(first busbw_gbytes_per_s)")" "$(expected "$@")" \
-        "$(against "$(calc "$(first mean_us)")" "$theirs")"
+columns=table,bytes,algorithm,protocol,busbw_gbytes_per_s,nccl_expects,ours_us,theirs_us
+begin "$1" $columns,difference_percent,split
+
+# options_of TABLE BYTES: sets options to the settings of a run
+options_of() {
+    options=(bytes="$2" tuning_latency=true)
+    case $1 in
+    A)
+        options+=(nvls=false algorithm=tree protocol=simple channels=32 tuning_scale=1.39)
+        options+=(block_rate=100Gbps)
+        ;;
+    ag-*) options+=(kind=all-gather) ;;
+    rs-*) options+=(kind=reduce-scatter) ;;
+    a2a-*) options+=(kind=all-to-all) ;;
+    tree-*) options+=(algorithm=tree) ;;
+    ring*)
+        local protocol=simple
+        [ "$2" -gt 33554432 ] || protocol=ll128
+        [ "$2" -gt 4194304 ] || protocol=ll
+        options+=(algorithm=ring protocol=$protocol channels="$(expr "$1" : 'ring\([0-9]*\)')")
+        ;;
+    esac
+    [[ $1 != ar-2h100 && $1 != ar-8a100 && $1 != rs-8h100 ]] || options+=(algorithm=ring)
+    [[ $1 != *b[23]00* ]] || options+=(nvlink=7200Gbps)
+    [[ $1 != *a100* ]] || options+=(nvlink=2400Gbps)
+    case $1 in
+    *-2h100 | *-2b200) options+=(ranks=2 per_node=2 topology=star) ;;
+    *-4x8*) options+=(ranks=32) ;;
+    *-8x8*) options+=(ranks=64) ;;
+    *-8*) options+=(ranks=8 topology=star) ;;
+    esac
+}
+
+while read -r split table rest; do
+    for row in $rest; do
+        theirs=${row#*:}
+        bytes=${row%:*}
+        bytes=$([[ $bytes == *B ]] && echo "${bytes%B}" || echo $((bytes * 1024)))
+        [ "$quick" = 0 ] || [[ $table$bytes =~ ^(B268435456|A8|rs-8h100134217728)$ ]] || continue
+        options_of "$table" "$bytes"
+        collect "${options[@]}"
+        put "$table" "$bytes" "$(first algorithm)" "$(first protocol)" \
+            "$(calc "$(first busbw_gbytes_per_s)")" "$(expected "${options[@]}")" \
+            "$(against "$(calc "$(first mean_us)")" "$theirs")" "$split"
+    done
 done <<'ROWS'
-B 268435456 1291.8
-B 536870912 2375.3
-B 1073741824 4490.8
-B 2147483648 8747.2
-A 8 135.8
-A 1024 147.1
-A 8192 131.6
-A 65536 159.4
-A 262144 167.1
-A 1048576 203.2
-A 4194304 364.6
-A 16777216 977.6
-A 33554432 1059.9
-A 67108864 1261.6
-A 268435456 2360.9
-A 1073741824 6759.0
-A 2147483648 12646
+held B 262144:1291.8 524288:2375.3 1048576:4490.8 2097152:8747.2
+fit A 8B:135.8 1:147.1 8:131.6 64:159.4 256:167.1 1024:203.2 4096:364.6 16384:977.6 32768:1059.9
+fit A 65536:1261.6 262144:2360.9 1048576:6759.0 2097152:12646
+fit rs-8h200 16384:75.4 32768:117.8 65536:205.3 131072:385.5 262144:726.0 524288:1410.0 1048576:2758.0
+fit ar-2h100 1024:26.3 2048:30.7 4096:35.1 8192:47.9 16384:73.3 32768:127.7 65536:223.4 131072:415.0
+fit ar-2h100 262144:792.7 524288:1541.7 1048576:2996.0
+fit ag-8b200 64:18.7 1024:19.7 2048:22.4 4096:30.0 8192:44.9 16384:49.0 32768:77.0 65536:139.1
+fit ag-8b200 131072:207.5 262144:394.0 524288:762.4 1048576:1486.0 4194304:5723.0
+fit ar-2x8h100 64:37.9 1024:87.1 4096:110.1 16384:210.3 32768:274.2 65536:472.4 131072:759.6
+fit ar-2x8h100 262144:1305.7
+fit ag-2x8b200-a4 64:40.9 1024:81.6 4096:95.2 16384:132.9 65536:285.6 131072:477.4 262144:792.9
+fit ag-2x8b200-a4 524288:1456.0 1048576:2809.0
+fit ring1-8b300 4096:1183.9 8192:776.7 32768:3058.3 131072:7989.2
+held ring8-8b300 4096:156.2 8192:137.7 16384:222.4 32768:407.8 131072:1016.4
+held ag-8h200 8192:48.9 16384:73.0 32768:128.2 65536:211.3 131072:386.4 262144:730.2 524288:1394.0
+held ag-8h200 1048576:2734.0
+held rs-8h100 131072:377.6 262144:709.6 524288:1377.6 1048576:2692.0
+held rs-8b200 64:18.5 1024:19.7 2048:23.9 4096:34.3 8192:58.4 16384:52.3 32768:80.3 65536:138.6
+held rs-8b200 131072:206.1 262144:388.8 524288:753.3 1048576:1451.7 4194304:5552.0
+held ring32-8b300 1024:37.5 4096:49.6 8192:58.8 16384:87.0 32768:145.9 65536:248.9 131072:373.5
+held ring32-8b300 262144:742.7 1048576:2865.7
+held tree-8b300 1024:45.5 4096:67.5 8192:82.5 16384:112.4 32768:186.3 65536:616.5 131072:823.6
+held tree-8b300 262144:1239.2 1048576:3786.1
+held ar-8a100 4096:81.6 16384:212.8 65536:614.9 262144:2215.9
+held ag-2b200 65536:100.1 131072:179.7 262144:334.1 524288:626.8 1048576:1186.0
+held ar-2x8b200 64:44.3 1024:93.4 4096:111.7 16384:190.5 32768:249.2 65536:346.1 131072:597.3
+held ar-2x8b200 262144:927.0
+held ag-2x8b200 64:39.8 1024:77.6 4096:139.7 16384:202.2 65536:491.0 131072:622.0 262144:1018.7
+held ag-2x8b200 524288:1717.0
+held a2a-8b200 64:12.4 1024:18.1 4096:38.8 8192:34.6 16384:51.3 32768:83.1 65536:135.0 131072:236.7
+held a2a-8b200 262144:438.8 524288:840.3 1048576:1553.0
+held a2a-8h200 32768:129.9 65536:220.1 131072:398.7 262144:761.2 524288:1461.0 1048576:2822.0
+held ar-4x8h100 1024:82.2 4096:151.0 16384:260.0 32768:376.0 65536:579.0 131072:991.0
+held ar-8x8h100 1024:117.0 4096:204.0 16384:378.0
+held ring4-8b300 4096:303.3 8192:221.4 16384:402.7 32768:787.1 131072:2012.7
+held ring16-8b300 4096:82.6 8192:86.1 16384:139.7 32768:228.9 131072:550.1
 ROWS
+for table in $(tail -n +2 "$out/data.csv" | awk -F, '!seen[$1]++ { print $1 }') fit held; do
+    awk -F, -v t="$table" '$1 == t || $10 == t { print $9 < 0 ? -$9 : $9 + 0 }' "$out/data.csv" | sort -g |
+        awk -v t="$table" '{ v[NR] = $1 }
+            END { printf "%s: %d rows, median %s %%, worst %s %%\n", t, NR, v[int((NR + 1) / 2)], v[NR] }'
+done
 draw bytes ours_us theirs_us log

@@ -20,12 +20,15 @@ typedef struct app__coll_plan {
     double expected_us; // by NCCL's constants; 0: none
     app__coll_latency_t latency;
     uint64_t local_bps; // of messages within a node
+    sim_time_t way_ps;  // of messages within a host
+    uint64_t block_bps; // not 0: a thread block moves them one after the other, at most so fast
     uint64_t bytes;
     const uint64_t *matrix;
     app__dimension_t dimension;
     bool barrier;
     uint32_t width;       // channels that do the same at the same time; 1: each for itself
     uint64_t slice_bytes; // of a message, at most
+    uint32_t parts;       // of a pair's slice, for as many channels
     uint32_t slices;      // of a chunk; 0: as many as it has of slice_bytes
     uint32_t window;      // messages of a channel under way, at most; 0: any number
 } app__coll_plan_t;

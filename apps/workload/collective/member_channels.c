@@ -326,6 +326,11 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     to->visible.next++;
     sim_progress(node);
     sent(from);
+    if (from->posted != from->filled && message_at(from, from->posted)->block_bps > 0) {
+        app__coll_message_t *const next = message_at(from, from->posted);
+        next->due_ps = SIM_MAX(node->now_ps + next->wait_ps, next->due_ps);
+        try_post(from);
+    }
     wake_waiter(to);
     app__coll_work_all(app__member_rank(to->member)->host);
 }
@@ -361,8 +366,9 @@ static void post_local(app__member_channel_t *channel, app__coll_message_t *mess
         .stream = &to->stream,
         .to = to_port->nvlink.accelerator,
         .rate_bps = message->local_bps,
+        .block_bps = message->block_bps,
         .width = app__member_width(channel->member),
-        .delay_ps = workload->options.local_ps,
+        .delay_ps = message->way_ps,
     };
     if (packets && (spreads || sums)) {
         set_group(channel, spreads, channel->posted - 1, &way);
@@ -375,6 +381,9 @@ static void try_post(app__member_channel_t *channel)
     const bool cts = app__member_channel_has_cts(channel);
     while (channel->posted != channel->filled) {
         app__coll_message_t *const message = message_at(channel, channel->posted);
+        if (message->block_bps > 0 && channel->posted != other_end(channel)->arrived.next) {
+            return; // its block waits until the message before it has arrived
+        }
         if (message->due_ps > now_of(channel)) {
             if (channel->timer.position == SIM_TIMER_UNARMED) {
                 sim_timer_arm(channel->member->rank->node, &channel->timer, message->due_ps);
@@ -405,8 +414,22 @@ bool app__member_channel_has_room(const app__member_channel_t *channel, uint32_t
     return window == 0 || channel->filled - channel->acked.next < window;
 }
 
+// Returns when a message to another node may be posted, which a thread block hands over in block_ps,
+// and a processor posts wait_ps later. Both take one message of the channel after the other. Those
+// that are posted do not matter, since wait_ps is longer than the processor's time.
+static sim_time_t due_between(app__member_channel_t *channel, const app__coll_plan_t *plan,
+                              sim_time_t block_ps, sim_time_t wait_ps)
+{
+    const sim_time_t due_ps = now_of(channel) + block_ps + wait_ps;
+    if (channel->posted == channel->filled || plan->block_bps == 0) {
+        return due_ps;
+    }
+    const app__coll_message_t *const before = message_at(channel, channel->filled - 1);
+    return SIM_MAX(due_ps, before->due_ps + SIM_MAX(block_ps, plan->latency.post_ps));
+}
+
 void app__member_channel_send(app__member_channel_t *channel, const app__coll_plan_t *plan,
-                              uint64_t bytes, uint16_t what)
+                              uint64_t bytes, uint64_t copied, uint16_t what)
 {
     app__coll_rank_t *const rank = app__member_rank(channel->member);
     const uint64_t wire_bytes = app__coll_wire_bytes(plan, bytes, what);
@@ -415,16 +438,24 @@ void app__member_channel_send(app__member_channel_t *channel, const app__coll_pl
         SIM_RING_GROW(channel->messages, channel->acked.next, channel->filled,
                       &channel->message_capacity, 4u);
     }
+    const bool inside = rank->node == app__member_rank(app__member_channel_peer(channel))->node;
+    const sim_time_t wait_ps = channel->member->all->options.send_ps +
+                               (inside ? plan->latency.inside_ps : plan->latency.between_ps);
+    const double share = (double)bytes / (double)(bytes + copied);
+    const uint64_t block_bps = (uint64_t)((double)plan->block_bps * share);
+    const sim_time_t due_ps =
+        inside ? now_of(channel) + wait_ps
+               : due_between(channel, plan, app__bits_ps(wire_bytes, block_bps), wait_ps);
     const uint32_t number = channel->filled++;
     *message_at(channel, number) = (app__coll_message_t){
         .bytes = wire_bytes,
         .place = place_in_call(channel, number),
         .local_bps = plan->local_bps,
+        .block_bps = channel->local ? block_bps : 0,
+        .wait_ps = wait_ps,
+        .way_ps = plan->way_ps,
         .what = what,
-        .due_ps = now_of(channel) + channel->member->all->options.send_ps +
-                  (rank->node == app__member_rank(app__member_channel_peer(channel))->node
-                       ? plan->latency.inside_ps
-                       : plan->latency.between_ps),
+        .due_ps = due_ps,
     };
     channel->member->unsent++;
     rank->messages += width;

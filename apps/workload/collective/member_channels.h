@@ -24,6 +24,9 @@ typedef struct app__sequence {
 typedef struct app__coll_message {
     uint64_t bytes; // on the wire
     uint64_t local_bps;
+    uint64_t block_bps; // not 0: its thread block moves one message after the other
+    sim_time_t wait_ps; // of the thread block, between the message before it and this one
+    sim_time_t way_ps;  // within a host: from the sender to the receiver
     sim_time_t due_ps;
     uint32_t record; // in the rank's records, or APP__NO_RECORD
     uint32_t place;  // among the channel's messages of its call
@@ -123,9 +126,9 @@ void app__member_channel_write_arrived(nic_qp_t *qp, uint64_t address, uint32_t 
 app__member_channel_t *app__member_channel(app__member_t *member, uint32_t peer, uint32_t lane,
                                            bool incoming);
 bool app__member_channel_has_room(const app__member_channel_t *channel, uint32_t window);
-// Sends the data of a step that does `what`.
+// Sends the data of a step that does `what`. The block has copied so many bytes since it last sent.
 void app__member_channel_send(app__member_channel_t *channel, const app__coll_plan_t *plan,
-                              uint64_t bytes, uint16_t what);
+                              uint64_t bytes, uint64_t copied, uint16_t what);
 // Returns whether a block may send a clear-to-send; if not, the block is woken when it may.
 bool app__member_channel_may_permit(app__member_channel_t *channel, uint32_t window,
                                     uint32_t block);

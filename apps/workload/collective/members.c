@@ -149,6 +149,9 @@ static bool handle(app__member_t *member, uint32_t number, uint64_t bytes, uint1
     }
     if (moves && options->block_bps != SIM_AUTO) {
         took_ps += bits / (double)options->block_bps;
+    } else if (run->plan->block_bps > 0 && !run->plan->program.pairs &&
+               (what & APP__STEP_SEND) == 0 && block->at.loop + 1 == run->plan->cut.loops) {
+        took_ps += bits / (double)run->plan->block_bps; // the last copy, behind which there is none
     }
     if (took_ps <= 0) {
         return false;
@@ -217,7 +220,12 @@ static bool do_slice(app__member_t *member, uint32_t number)
         app__member_channel_consume(block->from);
     }
     if (block->to != NULL) {
-        app__member_channel_send(block->to, run->plan, bytes, block->look.step.what);
+        const uint64_t copied =
+            run->plan->program.waits ? block->copied : SIM_MIN(block->copied, bytes);
+        app__member_channel_send(block->to, run->plan, bytes, copied, block->look.step.what);
+        block->copied -= copied;
+    } else if (run->plan->block_bps > 0 && !run->plan->program.pairs) {
+        block->copied += bytes;
     }
     return true;
 }
@@ -339,7 +347,8 @@ static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
             run->left--;
         }
     }
-    if (all->options.reduce_bps != SIM_AUTO || all->options.block_bps != SIM_AUTO) {
+    if (all->options.reduce_bps != SIM_AUTO || all->options.block_bps != SIM_AUTO ||
+        plan->block_bps > 0) {
         run->timers = sim_alloc_array((size_t)run->block_count + 1, sizeof(*run->timers));
         for (uint32_t i = 0; i < run->block_count; i++) {
             run->timers[i] = (app__coll_timer_t){.member = member, .block = i};

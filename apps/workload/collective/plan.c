@@ -20,6 +20,15 @@
 // NCCL: of a B200, within one NVLink domain and beyond it
 #define NVLS_CHANNELS_BLACKWELL 24u
 #define NVLS_CHANNELS_BLACKWELL_FAR 32u
+// NCCL: of rings and trees within one NVLink domain (src/graph/search.cc and connect.cc: twice 12
+// channels of 30 GB/s, or twice 16 of 45 GB/s), and of sends and receives
+#define DOMAIN_CHANNELS 24u
+#define DOMAIN_CHANNELS_BLACKWELL 32u
+#define P2P_CHANNELS 32u
+#define P2P_PART_MAX (UINT64_C(16) << 20)
+// A block whose warps serve two directions has this share of its rate in each: 21.2 GB/s of sends
+// on a B200.
+#define HALF_BLOCK 0.65
 // NCCL: 18 links reach 18 x 20.6 of the 450 GB/s on the wire, and 18 x 40.1 of 900 on a Blackwell
 // GPU; NVLS reaches 5/6 of them (src/graph/tuning.cc, 2.18 to 2.27).
 #define LINKS_SHARE (18 * 20.6 / 450)
@@ -62,14 +71,15 @@ typedef struct protocol {
     uint32_t slice_steps;
     uint64_t p2p_bytes; // slice of sends and receives
     uint32_t wire[2];   // bytes sent for bytes of data
+    double block_bps;   // of data that a thread block moves: those of 8 B300 with one channel
 } protocol_t;
 
 // src/include/device.h, collectives.h and src/enqueue.cc of NCCL 2.23: buffers of 4 MiB, 512 KiB,
 // and 120 x 640 x 8 x 8 bytes; LL has 4 bytes of flags with 4 of data, LL128 8 with 120.
 static const protocol_t protocols[APP__PROTOCOL_COUNT] = {
-    [APP__PROTOCOL_SIMPLE] = {UINT64_C(512) << 10, 4, 2, UINT64_C(128) << 10, {1, 1}},
-    [APP__PROTOCOL_LL] = {UINT64_C(32) << 10, 1, 1, UINT64_C(32) << 10, {2, 1}},
-    [APP__PROTOCOL_LL128] = {576000, 1, 1, 576000, {16, 15}},
+    [APP__PROTOCOL_SIMPLE] = {UINT64_C(512) << 10, 4, 2, UINT64_C(128) << 10, {1, 1}, 33e9 * 8},
+    [APP__PROTOCOL_LL] = {UINT64_C(32) << 10, 1, 1, UINT64_C(32) << 10, {2, 1}, 7.6e9 * 8},
+    [APP__PROTOCOL_LL128] = {576000, 1, 1, 576000, {16, 15}, 21.5e9 * 8},
 };
 
 const char *app__protocol_name(app__protocol_t protocol)
@@ -199,6 +209,42 @@ static uint64_t step_bytes(const app__coll_plan_t *plan)
                : protocols[plan->protocol].step_bytes;
 }
 
+// Returns the bytes of a chunk of a tree with LL128, which get smaller with the buffer: NCCL 2.23,
+// calcCollChunking in src/enqueue.cc.
+static uint64_t tree_chunk(const app__coll_plan_t *plan, uint64_t chunk)
+{
+    const app__program_t *const program = &plan->program;
+    const double per_node = (double)program->ranks / program->layout->nodes;
+    double steps = 1 + 0.1 * per_node;
+    for (uint32_t nodes = program->layout->nodes; nodes > 1; nodes /= 2) {
+        steps += 1;
+    }
+    for (uint32_t times = 64, least = 128; times >= 16; times /= 4, least /= 4) {
+        while ((double)(plan->bytes / (program->channels * chunk)) < steps * times / per_node &&
+               chunk > least * KIB) {
+            chunk /= 2;
+        }
+    }
+    return chunk;
+}
+
+// Returns among how many channels NCCL divides a pair's bytes within an NVLink domain (2.23,
+// addP2pToPlan in src/enqueue.cc): pairs have equally many of 32, and twice as many while a part has
+// more than 16 MiB.
+static uint32_t parts_of(const app__coll_plan_t *plan)
+{
+    const uint64_t bytes = largest_pair(plan);
+    uint32_t parts = P2P_CHANNELS;
+    while (parts > 1 && parts * plan->program.ranks > P2P_CHANNELS) {
+        parts /= 2;
+    }
+    parts = (uint32_t)SIM_MIN(parts, (bytes + 64 * KIB - 1) / (64 * KIB));
+    while (parts < P2P_CHANNELS && bytes > parts * P2P_PART_MAX) {
+        parts *= 2;
+    }
+    return SIM_MAX(parts, 1);
+}
+
 // Sets chunks, slices and the window.
 static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan)
 {
@@ -208,9 +254,13 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
     const bool ring = program->algorithm == &app__ring;
     const uint64_t chunk_steps = ring ? protocol->chunk_steps : 1;
     const uint64_t slice_steps = ring ? protocol->slice_steps : 1;
-    const uint64_t unit_bytes = step_bytes(plan);
+    const bool shrinks = program->algorithm == &app__tree && plan->protocol == APP__PROTOCOL_LL128;
+    const uint64_t unit_bytes = shrinks ? tree_chunk(plan, step_bytes(plan)) : step_bytes(plan);
+    const bool divides = program->pairs && options->tuning_latency && program->layout->nodes == 1;
+    plan->parts = divides ? parts_of(plan) : 1;
     uint64_t chunk_bytes = plain || program->pairs ? 0 : unit_bytes * chunk_steps;
     uint64_t slice_bytes = plain            ? SLICE_MAX
+                           : divides        ? unit_bytes * plan->parts
                            : program->pairs ? protocol->p2p_bytes
                                             : unit_bytes * slice_steps;
     chunk_bytes = options->chunk_bytes != SIM_AUTO ? options->chunk_bytes : chunk_bytes;
@@ -248,8 +298,14 @@ static const app__algorithm_t *default_of(uint32_t kind, app__protocol_t protoco
                                                                            : &app__ring;
 }
 
-static void set_channels(const app__coll_options_t *options, app__coll_plan_t *plan)
+static bool is_blackwell(const app__collectives_t *all)
 {
+    return all->workload->options.local_bps >= BLACKWELL_BPS;
+}
+
+static void set_channels(const app__collectives_t *all, app__coll_plan_t *plan)
+{
+    const app__coll_options_t *const options = &all->options;
     const app__layout_t *const layout = plan->program.layout;
     const uint32_t locals = layout->per_node > 0 ? layout->per_node : 1;
     const bool pairs = plan->program.kind == APP__COLL_ALL_TO_ALL;
@@ -257,17 +313,14 @@ static void set_channels(const app__coll_options_t *options, app__coll_plan_t *p
     plan->program.channels = options->channels != SIM_AUTO ? (uint32_t)options->channels
                              : pairs                       ? (plain ? 1 : 8)
                              : plain                       ? locals
-                                                           : 2 * locals;
+                             : options->tuning_latency && layout->nodes == 1
+                                 ? (is_blackwell(all) ? DOMAIN_CHANNELS_BLACKWELL : DOMAIN_CHANNELS)
+                                 : 2 * locals;
 }
 
 static sim_time_t scaled(sim_time_t time_ps, sim_ratio_t scale)
 {
     return (sim_time_t)((double)time_ps * (double)scale.num / (double)scale.den);
-}
-
-static bool is_blackwell(const app__collectives_t *all)
-{
-    return all->workload->options.local_bps >= BLACKWELL_BPS;
 }
 
 // Returns the rate that NCCL expects of a GPU's NVLinks.
@@ -355,12 +408,11 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     if (options->tuning_latency) {
         const app__coll_latency_t latency =
             app__coll_latency(&question, program->algorithm, plan->protocol);
-        const sim_time_t inside_ps = scaled(latency.inside_ps, options->tuning_scale);
-        const sim_time_t local_ps = all->workload->options.local_ps; // NCCL's steps include it
         plan->latency = (app__coll_latency_t){
             .call_ps = scaled(latency.call_ps, options->tuning_scale),
-            .inside_ps = inside_ps > local_ps ? inside_ps - local_ps : 0,
+            .inside_ps = scaled(latency.inside_ps, options->tuning_scale),
             .between_ps = scaled(latency.between_ps, options->tuning_scale),
+            .post_ps = scaled(latency.post_ps, options->tuning_scale),
         };
     }
 }
@@ -386,6 +438,38 @@ static uint64_t local_bps(const app__collectives_t *all, const app__coll_plan_t 
     }
     return (uint64_t)(program->kind == APP__COLL_ALL_REDUCE && size > 1 ? bps / size * (size - 1)
                                                                         : bps);
+}
+
+// With NCCL's latencies, a thread block moves the slices of a channel within a node one after the
+// other: it waits for a slice, copies it and fences it before it looks at the next one. NCCL's
+// latency of a step is that of all slices of a chunk, and includes the way to the other GPU.
+static void set_blocks(const app__collectives_t *all, app__coll_plan_t *plan)
+{
+    const protocol_t *const protocol = &protocols[plan->protocol];
+    const bool serial = !reduces_in_switch(plan->program.algorithm) &&
+                        plan->protocol != APP__PROTOCOL_PLAIN && !plan->program.switched &&
+                        (!plan->program.pairs || plan->program.layout->nodes == 1);
+    const sim_time_t local_ps = all->workload->options.local_ps;
+    const uint32_t slices = SIM_MAX(plan->slices, 1);
+    plan->way_ps = local_ps;
+    if (!all->options.tuning_latency) {
+        return;
+    }
+    if (serial) {
+        plan->latency.inside_ps /= plan->program.pairs ? protocol->slice_steps : slices;
+        plan->latency.post_ps /= slices;
+        plan->way_ps = SIM_MIN(local_ps, plan->latency.inside_ps);
+        if (all->workload->ports[0].nvlink.packets == NULL) { // else headers take their share
+            plan->local_bps = (uint64_t)links_bps(all);
+        }
+        if (all->options.block_bps == SIM_AUTO) {
+            const bool halved = plan->protocol == APP__PROTOCOL_SIMPLE &&
+                                (plan->program.algorithm == &app__tree || plan->program.pairs);
+            plan->block_bps = (uint64_t)(protocol->block_bps * (halved ? HALF_BLOCK : 1) *
+                                         plan->parts * protocol->wire[0] / protocol->wire[1]);
+        }
+    }
+    plan->latency.inside_ps -= SIM_MIN(local_ps, plan->latency.inside_ps);
 }
 
 // Returns whether the file of an algorithm is for a call.
@@ -442,7 +526,7 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
                 .switched = all->workload->ranks[0].domain != NULL,
             },
     };
-    set_channels(options, plan);
+    set_channels(all, plan);
     const app__algorithm_t *const wanted = algorithms[options->algorithm];
     const char *const refusal = wanted == NULL ? NULL : wanted->refuses(program);
     program->algorithm = refusal == NULL ? wanted : NULL;
@@ -469,6 +553,7 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
     program->algorithm->plan(program);
     set_units(options, plan);
     plan->local_bps = local_bps(all, plan);
+    set_blocks(all, plan);
     plan->width = width_of(all, plan);
 }
 

@@ -32,6 +32,7 @@ typedef struct app__coll_block {
     app__member_channel_t *from; // that the step receives by; NULL: it does not
     app__member_channel_t *to;   // that it sends by; NULL: it does not
     app__place_t permit;         // first receive that has no clear-to-send
+    uint64_t copied;             // bytes that it has copied since it sent
     uint32_t steps;
     uint32_t channel;
     uint32_t awaits;  // block whose step this one waits for; APP__NO_BLOCK: none

@@ -32,6 +32,7 @@ typedef struct app__coll_latency {
     sim_time_t call_ps;    // before the first step
     sim_time_t inside_ps;  // of a message within a node
     sim_time_t between_ps; // of a message between nodes
+    sim_time_t post_ps;    // of a processor for a message to another node
 } app__coll_latency_t;
 
 // Returns the latencies of an algorithm; one that NCCL does not have takes those of a ring.

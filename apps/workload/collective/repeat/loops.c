@@ -226,6 +226,8 @@ static void note_channel(app__loops_t *loops, sim_notes_t *notes, sim_state_t *s
          coming != NULL; coming = SIM_LIST_NEXT(coming, app__coming_t, link)) {
         sim_note(notes, coming->word - channel->arrived.next);
         sim_note(notes, coming->delay_ps);
+        sim_note(notes, coming->block_ps > notes->now_ps ? coming->block_ps - notes->now_ps : 0);
+        sim_note_step(notes, &coming->block_ps, sizeof(coming->block_ps), UINT64_MAX);
         sim_note(notes, (uint64_t)(uintptr_t)coming->timer.fn);
         sim_note_timer(notes, &coming->timer);
         sim_note_step(notes, &coming->word, sizeof(coming->word), UINT32_MAX);
