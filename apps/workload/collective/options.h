@@ -72,14 +72,14 @@ typedef struct app__coll_options {
     SIM_ATTR_ROW(type, BOOL, prefix ".nvls", member.nvls, "on", "on: algorithm auto also considers NVLS, since the NVSwitches of nodes can reduce"), \
     SIM_ATTR_ROW(type, RATE, prefix ".nvls-rate", member.nvls_bps, "auto", "1Mbps", "1000Tbps", "rate at which the NVSwitches of a node reduce a buffer; auto: by local-rate and the number of GPUs, with the constants of NCCL for H100, and for B200 from 7200Gbps on", .auto_ok = true), \
     SIM_ATTR_ROW(type, COUNT, prefix ".per-node", member.per_node, "auto", "1", "1024", "number of ranks of a host, which share its NICs in turn; auto: one for each NIC", .auto_ok = true), \
-    SIM_ATTR_ROW(type, COUNT, prefix ".channels", member.channels, "auto", "1", "64", "number of channels of a collective; auto: the number of ranks of a node, twice that for NCCL's protocols", .auto_ok = true), \
+    SIM_ATTR_ROW(type, COUNT, prefix ".channels", member.channels, "auto", "1", "64", "number of channels of a collective; auto: the number of ranks of a node, twice that for NCCL's protocols, and with tuning-latency NCCL's 24 or 32 within an NVLink domain", .auto_ok = true), \
     SIM_ATTR_ROW(type, BYTES, prefix ".chunk", member.chunk_bytes, "auto", "1", "1TiB", "maximum number of bytes that a step of a collective moves; auto: by protocol, plain: whole parts", .auto_ok = true), \
     SIM_ATTR_ROW(type, BYTES, prefix ".slice", member.slice_bytes, "auto", "1", "1GiB", "maximum number of bytes of a collective's message; auto: by protocol, plain: a chunk", .auto_ok = true), \
     SIM_ATTR_ROW(type, TIME, prefix ".send-latency", member.send_ps, "0s", "0s", "1s", "time of the software before each message of a collective"), \
-    SIM_ATTR_ROW(type, BOOL, prefix ".tuning-latency", member.tuning_latency, "off", "on: calls and messages are delayed by the latencies that NCCL's tuning has for them"), \
+    SIM_ATTR_ROW(type, BOOL, prefix ".tuning-latency", member.tuning_latency, "off", "on: calls, messages and thread blocks take the times that NCCL's tuning and its kernels have for them"), \
     SIM_ATTR_ROW(type, RATIO, prefix ".tuning-scale", member.tuning_scale, "1", "0", "1000", "factor on the latencies of tuning-latency, for hosts whose software is slower"), \
     SIM_ATTR_ROW(type, RATE, prefix ".reduce-rate", member.reduce_bps, "auto", "1Mbps", "1000Tbps", "rate at which a block of a GPU reduces what it received; auto: no time", .auto_ok = true), \
-    SIM_ATTR_ROW(type, RATE, prefix ".block-rate", member.block_bps, "auto", "1Mbps", "1000Tbps", "rate at which a block of a GPU takes a message and hands it on; auto: no time", .auto_ok = true), \
+    SIM_ATTR_ROW(type, RATE, prefix ".block-rate", member.block_bps, "auto", "1Mbps", "1000Tbps", "rate at which a block of a GPU takes a message and hands it on; auto: no time, and with tuning-latency that of the protocol", .auto_ok = true), \
     SIM_ATTR_ROW(type, COUNT, prefix ".flows-max", member.flows_max, "100000", "0", "100000000", "maximum number of messages of collectives in flows.csv: the first ones of each rank")
 // clang-format on
 
