@@ -220,9 +220,10 @@ static uint64_t tree_chunk(const app__coll_plan_t *plan, uint64_t chunk)
         steps += 1;
     }
     for (uint32_t times = 64, least = 128; times >= 16; times /= 4, least /= 4) {
-        while ((double)(plan->bytes / (program->channels * chunk)) < steps * times / per_node &&
-               chunk > least * KIB) {
+        uint64_t loops = plan->bytes / (program->channels * chunk);
+        while ((double)loops < steps * times / per_node && chunk > least * KIB) {
             chunk /= 2;
+            loops = plan->bytes / (program->channels * chunk);
         }
     }
     return chunk;
