@@ -172,6 +172,7 @@ static void put(app__coming_t *coming, const app__local_t *way, uint64_t bytes)
     net_node_t *const host = way->link->packets;
     const sim_time_t latency_ps = net_scale_up_latency_ps(net_scale_up_config(host));
     coming->delay_ps = way->delay_ps - SIM_MIN(latency_ps, way->delay_ps);
+    coming->block_ps += way->block_bps > 0 ? SIM_MIN(latency_ps, way->delay_ps) : 0;
     coming->put = (net_put_t){
         .bytes = bytes * way->width,
         .from = (uint16_t)way->link->accelerator,
