@@ -414,9 +414,9 @@ bool app__member_channel_has_room(const app__member_channel_t *channel, uint32_t
     return window == 0 || channel->filled - channel->acked.next < window;
 }
 
-// Returns when a message to another node may be posted, which a thread block hands over in block_ps,
-// and a processor posts wait_ps later. Both take one message of the channel after the other. Those
-// that are posted do not matter, since wait_ps is longer than the processor's time.
+// Returns when a message to another node may be posted. A thread block hands it over in block_ps,
+// and a processor posts it wait_ps later. Both take one message of the channel after the other.
+// Those that are posted do not matter, since wait_ps is longer than the processor's time.
 static sim_time_t due_between(app__member_channel_t *channel, const app__coll_plan_t *plan,
                               sim_time_t block_ps, sim_time_t wait_ps)
 {

@@ -230,8 +230,8 @@ static uint64_t tree_chunk(const app__coll_plan_t *plan, uint64_t chunk)
 }
 
 // Returns among how many channels NCCL divides a pair's bytes within an NVLink domain (2.23,
-// addP2pToPlan in src/enqueue.cc): pairs have equally many of 32, and twice as many while a part has
-// more than 16 MiB.
+// addP2pToPlan in src/enqueue.cc): pairs have equally many of 32, and twice as many while a part
+// has more than 16 MiB.
 static uint32_t parts_of(const app__coll_plan_t *plan)
 {
     const uint64_t bytes = largest_pair(plan);
