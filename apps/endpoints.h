@@ -56,7 +56,7 @@ struct app__endpoint {
     sim_node_t *node;
     nic_pd_t *pd;
     nic_cq_t *send_cq;
-    nic_cq_t *recv_cq;
+    nic_cq_t *recv_cq; // NULL: no queue pair has needed it (app__recv_cq)
     uint32_t interface;
     uint64_t position;    // position of the next QP number to give out
     uint64_t kept_first;  // position of the numbers that one owner has asked for
@@ -110,6 +110,8 @@ void app__return_qps(app__endpoint_t *endpoint, const void *owner);
 // Converts a position in the NIC's sequence of QP numbers to the QP number.
 uint32_t app__qp_number(uint64_t position);
 
+// Returns the completion queue of the endpoint's receives, which is made on first use.
+nic_cq_t *app__recv_cq(app__endpoint_t *endpoint);
 // Registers one memory region with the buffers of the range reserved last. Call it at planning.
 void app__register_buffers(app__endpoint_t *endpoint);
 // Returns the key of the region that holds the buffer of a QP number. Both ends use the same key.

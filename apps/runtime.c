@@ -262,6 +262,14 @@ static nic_qp_t *accept_qp(nic_t *nic, uint32_t qp_num, void *ctx)
 
 // -- endpoints
 
+nic_cq_t *app__recv_cq(app__endpoint_t *endpoint)
+{
+    if (endpoint->recv_cq == NULL) {
+        endpoint->recv_cq = nic_cq_create(endpoint->nic, CQ_CAPACITY, receive_completed, endpoint);
+    }
+    return endpoint->recv_cq;
+}
+
 static app__endpoint_t *create_endpoint(net_t *net, uint32_t interface)
 {
     app__endpoint_t *const endpoint = sim_alloc(sizeof(*endpoint));
@@ -272,7 +280,9 @@ static app__endpoint_t *create_endpoint(net_t *net, uint32_t interface)
     endpoint->interface = interface;
     endpoint->pd = nic_pd_alloc(nic);
     endpoint->send_cq = nic_cq_create(nic, CQ_CAPACITY, send_completed, endpoint);
-    endpoint->recv_cq = nic_cq_create(nic, CQ_CAPACITY, receive_completed, endpoint);
+    if (nic_is_detailed(nic)) {
+        (void)app__recv_cq(endpoint); // its number is that of a context
+    }
     nic_on_unknown_qp(nic, accept_qp, endpoint);
     return endpoint;
 }

@@ -42,6 +42,8 @@ const nic_config_t *nic_config_of_interface(const net_t *net, uint32_t interface
 nic_t *nic_of_interface(const net_t *net, uint32_t interface);
 const nic_config_t *nic_get_config(const nic_t *nic);
 uint64_t nic_rate_bps(const nic_t *nic); // rate of the NIC's link, or sum over those of its planes
+// Returns whether the NIC has an inside, unlike the ideal one.
+bool nic_is_detailed(const nic_t *nic);
 
 // Returns the NIC's counters.
 const nic_counters_t *nic_get_counters(const nic_t *nic);

@@ -2,7 +2,7 @@
 // apps/channel/pair.c - makes and connects queue pairs, and posts to them.
 #include "apps/channel/pair.h"
 
-nic_qp_t *app__qp_create(const app__endpoint_t *endpoint, nic_qp_type_t type, uint32_t number,
+nic_qp_t *app__qp_create(app__endpoint_t *endpoint, nic_qp_type_t type, uint32_t number,
                          uint32_t sends, uint32_t receives, const app__queues_t *queues)
 {
     static const app__queues_t none = {NULL, NULL, NULL, false};
@@ -10,7 +10,10 @@ nic_qp_t *app__qp_create(const app__endpoint_t *endpoint, nic_qp_type_t type, ui
     const nic_qp_init_attr_t init = {
         .qp_type = type,
         .send_cq = own->send_cq != NULL ? own->send_cq : endpoint->send_cq,
-        .recv_cq = own->recv_cq != NULL ? own->recv_cq : endpoint->recv_cq,
+        .recv_cq = own->recv_cq != NULL ? own->recv_cq
+                   : receives > 0 || own->srq != NULL || endpoint->recv_cq != NULL
+                       ? app__recv_cq(endpoint)
+                       : endpoint->send_cq, // no completion of a receive comes
         .srq = own->srq,
         .max_send_wr = sends,
         .max_recv_wr = receives,
@@ -34,7 +37,7 @@ nic_qp_t *app__pair_make(const app__pair_t *pair, app__side_of_pair_t side, uint
                          uint32_t receives)
 {
     const app__side_of_pair_t other = side == APP__REQUESTER ? APP__RESPONDER : APP__REQUESTER;
-    const app__endpoint_t *const own = pair->ends[side];
+    app__endpoint_t *const own = pair->ends[side];
     nic_qp_attr_t attr;
     nic_qp_t *const qp =
         app__qp_create(own, pair->type, pair->numbers[side], sends, receives, pair->queues);

@@ -27,8 +27,8 @@ typedef struct app__queues {
 } app__queues_t;
 
 typedef struct app__pair {
-    const app__endpoint_t *ends[2]; // by app__side_of_pair_t
-    uint32_t numbers[2];            // of the queue pairs
+    app__endpoint_t *ends[2]; // by app__side_of_pair_t
+    uint32_t numbers[2];      // of the queue pairs
     nic_qp_type_t type;
     uint32_t access;            // nic_access_t bits that each end gives to the other
     uint32_t first_psn;         // of both directions
@@ -49,7 +49,7 @@ nic_qp_t *app__pair_make(const app__pair_t *pair, app__side_of_pair_t side, uint
 
 // Creates a queue pair in the state RESET. `number` 0: the NIC chooses. queues NULL: the
 // endpoint's. An error of the verbs ends the program.
-nic_qp_t *app__qp_create(const app__endpoint_t *endpoint, nic_qp_type_t type, uint32_t number,
+nic_qp_t *app__qp_create(app__endpoint_t *endpoint, nic_qp_type_t type, uint32_t number,
                          uint32_t sends, uint32_t receives, const app__queues_t *queues);
 // Connects a queue pair. An error of the verbs ends the program.
 void app__qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr);

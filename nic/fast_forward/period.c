@@ -208,8 +208,8 @@ static void add_position(const nic_qp_t *qp, void *ctx)
     }
     uint64_t waits = 0;
     if (nic__ack_still_queued(qp)) {
-        const uint64_t popped = qp->nic->queue_popped[qp->queued_ack_class];
-        waits = 1 + (uint32_t)(qp->queued_ack_number - (uint32_t)popped);
+        const uint32_t popped = qp->nic->queue_popped[qp->queued_ack_class];
+        waits = 1 + (uint64_t)(qp->queued_ack_number - popped);
     }
     SIM_GROW(moment->positions, moment->position_count, &moment->position_capacity);
     moment->positions[moment->position_count++] = (position_t){
@@ -498,8 +498,8 @@ uint64_t nic_moment_jump(const nic_moment_t *first, const nic_moment_t *second, 
         const position_t *const position = &second->positions[i];
         nic_qp_t *const qp = position->qp;
         if (position->must[2] != 0) { // the place of the ACK that waits
-            qp->queued_ack_number = (uint32_t)qp->nic->queue_popped[qp->queued_ack_class] +
-                                    (uint32_t)position->must[2] - 1;
+            qp->queued_ack_number =
+                qp->nic->queue_popped[qp->queued_ack_class] + (uint32_t)position->must[2] - 1;
         }
     }
     if (second->program != NULL) {

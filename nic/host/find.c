@@ -84,6 +84,11 @@ uint32_t nic_interface(const nic_t *nic)
     return nic->interface;
 }
 
+bool nic_is_detailed(const nic_t *nic)
+{
+    return nic->detailed;
+}
+
 const nic_counters_t *nic_get_counters(const nic_t *nic)
 {
     return &nic->counters;

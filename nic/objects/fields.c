@@ -29,8 +29,8 @@ static const sim_field_t nic_rows[] = {
     NIC_SAME(report_capacity), NIC_SAME(transport), NIC_SAME(shares), NIC_SAME(gate), NIC_SAME(exempt), NIC_SAME(draws),
     // Padding.
     SIM_FIELD_BITS(nic_t, ring, ack_interval), NIC_SAME(state_at),
-    SIM_FIELD_BITS(nic_t, odd_answers, loop), SIM_FIELD_BITS(nic_t, active_qps, qp_gone),
-    SIM_FIELD_BITS(nic_t, mr_count, mr_capacity), SIM_FIELD_BITS(nic_t, draws, unlabelled),
+    SIM_FIELD_BITS(nic_t, odd_answers, state_at), SIM_FIELD_BITS(nic_t, state_at, next_kicked), SIM_FIELD_BITS(nic_t, active_qps, qp_gone),
+    SIM_FIELD_BITS(nic_t, draws, unlabelled),
     SIM_FIELD_REST(nic_t, unlabelled),
 };
 const sim_fields_t nic__nic_fields = SIM_FIELDS("NIC", sizeof(nic_t), nic_rows);

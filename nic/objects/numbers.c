@@ -39,7 +39,7 @@ void nic__qp_forget_number(nic_t *nic, uint32_t number)
     nic_qp_t **const page = nic->qp_pages[index >> NIC_QP_PAGE_BITS];
     page[index & (NIC_QP_PAGE - 1)] = NULL;
     nic->latest[0] = nic->latest[1] = NULL;
-    nic->qp_gone[index >> NIC_QP_PAGE_BITS] |= (uint16_t)(1u << (index & (NIC_QP_PAGE - 1)));
+    nic->qp_gone[index >> NIC_QP_PAGE_BITS] |= (uint8_t)(1u << (index & (NIC_QP_PAGE - 1)));
     for (uint32_t i = 0; i < NIC_QP_PAGE; i++) {
         if (page[i] != NULL) {
             return;
@@ -51,7 +51,7 @@ void nic__qp_forget_number(nic_t *nic, uint32_t number)
 
 bool nic__qp_is_gone(const nic_t *nic, uint32_t number)
 {
-    static_assert(NIC_QP_PAGE == 16, "a page's numbers are the bits of a word");
+    static_assert(NIC_QP_PAGE == 8, "a page's numbers are the bits of a byte");
     const uint32_t index = number - ROCE_QPN_GSI;
     const uint32_t page = index >> NIC_QP_PAGE_BITS;
     return page < nic->qp_page_count && nic__find_qp(nic, number) == NULL &&

@@ -7,7 +7,7 @@
 #include "nic/objects/qp.h"
 
 // The number of queue pairs in a page of the table that finds them by number.
-#define NIC_QP_PAGE_BITS 4
+#define NIC_QP_PAGE_BITS 3
 #define NIC_QP_PAGE (1u << NIC_QP_PAGE_BITS)
 
 // Returns the place of a number in the table, which grows if it must.

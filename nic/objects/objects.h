@@ -63,29 +63,30 @@ struct nic {
     uint16_t ack_interval;
     uint32_t trace_points; // union of the listeners' points
     uint32_t interface;
-    bool detailed;     // its device has operations: it is not the ideal one
-    bool contents;     // payloads are looked at: the host's memory has contents, or limits
-    bool bound;        // the host has limits: nic/fabric.h
-    bool refuses;      // it may not touch some pages of its host: nic/iommu.h
-    bool plain;        // packets go straight to the protocol: no device, no loop of a scheduler
-    bool served;       // packets go to its device
-    bool shifts;       // peers name bytes of some region by other addresses than the host does
-    bool gated;        // packets that arrive wait: nic/transport/stalled_pipeline.h
+    bool detailed; // its device has operations: it is not the ideal one
+    bool contents; // payloads are looked at: the host's memory has contents, or limits
+    bool bound;    // the host has limits: nic/fabric.h
+    bool refuses;  // it may not touch some pages of its host: nic/iommu.h
+    bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
+    bool served;   // packets go to its device
+    bool shifts;   // peers name bytes of some region by other addresses than the host does
+    bool gated;    // packets that arrive wait: nic/transport/stalled_pipeline.h
+    bool any_mtu;
+    bool odd_answers;  // answers use routes or queues of their own
     uint32_t state_at; // the transport's state begins so far behind the start of a queue pair
     nic_t *next_kicked;
     struct nic_planes *planes; // nic/schedule/planes.h; NULL: the NIC has one port
     // Length of frames that differ from the standard's (nic/frames.h); NULL: extension headers,
     // payload and pad.
     uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);
-    bool any_mtu;
-    bool odd_answers;                // answers use routes or queues of their own
     const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/transport/transmit.c
     nic_qp_t *ready[NET_PRIORITIES]; // of the ring: whose turn it is
     nic_counters_t counters;
     struct nic_carried *carried; // of a NIC that another rank ran; else NULL
     // ACKs, NAKs and CNPs that had to wait, by class: how many came, and how many have left.
-    uint64_t queue_pushed[NET_PRIORITIES];
-    uint64_t queue_popped[NET_PRIORITIES];
+    // Both numbers run freely.
+    uint32_t queue_pushed[NET_PRIORITIES];
+    uint32_t queue_popped[NET_PRIORITIES];
     sim_time_t cnp_next_ps; // nic.cnp-scope: port
     sim_time_t arrived_ps;  // when the packet that is served now came (nic_cc_ops_t.hears_hosts)
 
@@ -97,10 +98,10 @@ struct nic {
     uint32_t next_qp_num;
     uint32_t qp_page_capacity;
     uint32_t active_qps; // cc: QPs whose algorithm was started
-    uint16_t *qp_gone;   // by page: a bit for each number that a destroyed QP had
+    uint8_t *qp_gone;    // by page: a bit for each number that a destroyed QP had
     nic_mr_t **mrs;      // by key >> 8, from 1
     uint32_t mr_count;
-    size_t mr_capacity;
+    uint32_t mr_capacity;
     uint32_t mr_free; // no slot before it is free, slot 0 apart
     uint32_t mr_generation;
     nic_pd_t *pds;
@@ -120,8 +121,8 @@ struct nic {
     void *scheduler_state;
     uint32_t joined[NET_PRIORITIES]; // QPs that have joined a scheduler other than the ring
     struct nic_report *reports;      // of its parts (nic/reports.h)
-    size_t report_count;
-    size_t report_capacity;
+    uint32_t report_count;
+    uint32_t report_capacity;
     const nic_transport_ops_t *transport; // of RC queue pairs that name none
     struct nic_transport_share *shares;
     struct nic_gate *gate;         // NULL: no transport can make its pipeline stand

@@ -25,8 +25,7 @@ static inline bool is_ack(uint32_t aeth)
 bool nic__ack_still_queued(const nic_qp_t *qp)
 {
     return qp->queued_ack != NULL &&
-           (int32_t)(qp->queued_ack_number -
-                     (uint32_t)qp->nic->queue_popped[qp->queued_ack_class]) >= 0;
+           (int32_t)(qp->queued_ack_number - qp->nic->queue_popped[qp->queued_ack_class]) >= 0;
 }
 
 // Copies into an answer what it brings back of the packet that caused it.
@@ -95,11 +94,10 @@ static SIM_ALWAYS_INLINE void send_any(nic_qp_t *qp, uint32_t psn, uint32_t aeth
     }
     net_packet_t *const packet = build_answer(qp, psn, aeth, sent_ps, cause, 0);
     const uint8_t class = packet->priority;
-    const uint32_t number = (uint32_t)nic->queue_pushed[class];
+    const uint32_t number = nic->queue_pushed[class];
     nic__send_answer(qp, packet);
     // An ACK does not merge with one queued before a NAK, since it must not overtake the NAK.
-    const bool queued =
-        (uint32_t)nic->queue_pushed[class] != number && is_ack(aeth) && cause == NULL;
+    const bool queued = nic->queue_pushed[class] != number && is_ack(aeth) && cause == NULL;
     qp->queued_ack = queued ? packet : NULL;
     if (SIM_UNLIKELY(queued)) {
         qp->queued_ack_number = number;

@@ -64,6 +64,25 @@ static const void *config_of(const nic_config_t *config, const nic_transport_ops
     return nic_config_part(config, ops->attrs);
 }
 
+// Returns the bytes of the state that the share lies behind.
+static size_t state_bytes(const nic_transport_ops_t *ops)
+{
+    const size_t align = alignof(struct nic_transport_share);
+    return (ops->nic_state_bytes + align - 1) / align * align;
+}
+
+// Returns a new share and its state, which lie in the same lines.
+static struct nic_transport_share *make_share(const nic_t *nic, const nic_transport_ops_t *ops)
+{
+    const size_t before = state_bytes(ops);
+    char *const state =
+        sim_lines_take(nic__node(nic)->worker, before + sizeof(struct nic_transport_share));
+    struct nic_transport_share *const made = (struct nic_transport_share *)(void *)(state + before);
+    made->ops = ops;
+    made->state = state;
+    return made;
+}
+
 // Returns what the NIC's queue pairs of this transport share. The first of them creates it.
 static void *shared_state(nic_t *nic, const nic_transport_ops_t *ops, const void *config)
 {
@@ -75,12 +94,8 @@ static void *shared_state(nic_t *nic, const nic_transport_ops_t *ops, const void
             return share->state;
         }
     }
-    struct nic_transport_share *const made = sim_alloc(sizeof(*made));
-    *made = (struct nic_transport_share){
-        .ops = ops,
-        .state = sim_alloc_lines(ops->nic_state_bytes),
-        .next = nic->shares,
-    };
+    struct nic_transport_share *const made = make_share(nic, ops);
+    made->next = nic->shares;
     nic->shares = made;
     if (ops->nic_create != NULL) {
         ops->nic_create(nic, made->state, config);
@@ -117,7 +132,9 @@ void nic__transports_free(nic_t *nic)
         if (share->ops->nic_destroy != NULL && share->carried == NULL) {
             share->ops->nic_destroy(nic, share->state);
         }
-        SIM_FREE_ALL(share->carried, share->state, share);
+        sim_free(share->carried);
+        sim_lines_give(nic__node(nic)->worker, share->state,
+                       state_bytes(share->ops) + sizeof(*share));
     }
 }
 
@@ -170,10 +187,8 @@ static void take(nic_t *nic, sim_reader_t *bytes)
          number = sim_reader_u32(bytes)) {
         const nic_transport_ops_t *const ops = numbered(number);
         SIM_CHECKF(ops != NULL, "transport %u", number);
-        struct nic_transport_share *const made = sim_alloc(sizeof(*made));
-        *made = (struct nic_transport_share){.ops = ops,
-                                             .state = sim_alloc_lines(ops->nic_state_bytes),
-                                             .carried = sim_alloc(sizeof(*made->carried))};
+        struct nic_transport_share *const made = make_share(nic, ops);
+        made->carried = sim_alloc(sizeof(*made->carried));
         sim_reader_get(bytes, made->state, ops->nic_state_bytes);
         sim_reader_get(bytes, made->carried, sizeof(*made->carried));
         *last = made;

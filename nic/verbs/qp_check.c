@@ -131,7 +131,7 @@ static void check_qp(const nic_qp_t *qp, void *ctx)
 static void check_classes(const nic_t *nic)
 {
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        SIM_CHECK(nic->queue_popped[p] <= nic->queue_pushed[p]);
+        SIM_CHECK((int32_t)(nic->queue_pushed[p] - nic->queue_popped[p]) >= 0);
         const bool listed = (nic->ready_classes & 1u << p) != 0;
         if (nic->loop == NULL) {
             SIM_CHECK(listed == (nic->ring ? nic->ready[p] != NULL : nic->joined[p] != 0));
