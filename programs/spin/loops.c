@@ -48,9 +48,10 @@
 #define RESUME_FLAG ((greg_t)0x10000)
 #define INT3 0xcc
 
-#define PERIOD_NS 5000000        // of the timer
+#define PERIOD_NS 2000000        // of the timer
 #define PERIOD_NS_MAX 1000000000 // after searches that found nothing
-#define STEPS_PER_PERIOD 200u    // of a search, for each PERIOD_NS of the timer
+#define STEPS_PER_PERIOD 80u     // of a search, for each PERIOD_NS of the timer
+#define STEPS_MIN 200u           // of a search
 #define STEPS_MAX 20000u         // of a search
 #define WALKED_MAX (STEPS_MAX + 2)
 #define LOOP_MAX 1024u // instructions of a loop that is followed after waits
@@ -589,7 +590,7 @@ static void stop(ucontext_t *context)
 static uint32_t steps_max(void)
 {
     const uint64_t steps = (uint64_t)watch->period_ns * STEPS_PER_PERIOD / PERIOD_NS;
-    return steps < STEPS_MAX ? (uint32_t)steps : STEPS_MAX;
+    return steps < STEPS_MIN ? STEPS_MIN : steps < STEPS_MAX ? (uint32_t)steps : STEPS_MAX;
 }
 
 // A step of a search. Where the search meets the loop depends on the machine, so all of the loop's
