@@ -312,11 +312,12 @@ static void set_channels(const app__collectives_t *all, app__coll_plan_t *plan)
     const bool pairs = plan->program.kind == APP__COLL_ALL_TO_ALL;
     const bool plain = plan->protocol == APP__PROTOCOL_PLAIN;
     plan->program.channels = options->channels != SIM_AUTO ? (uint32_t)options->channels
-                             : pairs                       ? (plain ? 1 : 8)
-                             : plain                       ? locals
-                             : options->tuning_latency && layout->nodes == 1
-                                 ? (is_blackwell(all) ? DOMAIN_CHANNELS_BLACKWELL : DOMAIN_CHANNELS)
-                                 : 2 * locals;
+                             : plain                       ? (pairs ? 1 : locals)
+                             : !options->tuning_latency || layout->nodes > 1
+                                 ? (pairs ? 8 : 2 * locals)
+                             : pairs             ? P2P_CHANNELS
+                             : is_blackwell(all) ? DOMAIN_CHANNELS_BLACKWELL
+                                                 : DOMAIN_CHANNELS;
 }
 
 static sim_time_t scaled(sim_time_t time_ps, sim_ratio_t scale)

@@ -231,11 +231,11 @@ for more, byte in [(", nvls-rate: 800Gbps", 10), (", local-rate: 800Gbps, nvls-r
     nvls = 2 * (4 * both + 1_000_000)
     compare(8, 4 * 8 * 5000, "all-reduce", "nvls", nvls, more + ", channels: 4")
 # With NCCL's latencies, a loop of chunks of 16 or 32 KiB waits 6 us for its step. Its time is that of the
-# other 7 shards. A call takes 29 us, and the loops go up and down.
+# other 7 shards. A call takes 25 us, and the loops go up and down.
 for size, loop in [(4 << 20, 2 << 20), (16 << 20, 4 << 20)]:
     words = f"kind: all-reduce, algorithm: nvls, bytes: {size}, protocol: simple, tuning-latency: on"
     loop_us = loop / (370800 * 5 / 6) + 6
-    found = run(8, words)["apps"][0]["finish_us"]["max"] / (29 + (size // loop + 1) * loop_us)
+    found = run(8, words)["apps"][0]["finish_us"]["max"] / (25 + (size // loop + 1) * loop_us)
     check(words, 1e6 * abs(found - 1) // 100, 0)
 # NCCL's chunks of NVLS get smaller with the buffer: so many loops of a channel's 8 shards.
 for size, loops in [(67108864, 64), (33554432, 64), (2097152, 8), (262144, 2)]:

@@ -7,8 +7,8 @@
 #define PROTOCOLS 3u // LL, LL128, Simple
 // A processor's time for a step to another node, on AMD's; 3 times that with Simple (NCCL)
 #define POST_US 2.0
-// The kernel's launch, which is a part of NCCL's base latency of LL128 alone: nccl-tests of 2 H100
-// and 8 B200 take as much longer than 6.6 us and the steps.
+// The kernel's launch, which is a part of NCCL's latencies of LL128 and NVLS alone: nccl-tests of 2
+// H100 and 8 B200 take as much longer than 6.6 us and the steps.
 #define LAUNCH_US 4.0
 
 // Latencies in us of an algorithm, by protocol: of a call, of a step over NVLink, over the network.
@@ -150,8 +150,9 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
     } else if (row->algorithm != &app__tree && has_plateau(question, column)) {
         scale = 1.4;
     }
+    const double launch_us = column == 1 || switched ? 0 : LAUNCH_US;
     return (app__coll_latency_t){
-        .call_ps = (sim_time_t)((call_us * scale + (column == 1 ? 0 : LAUNCH_US)) * 1e6),
+        .call_ps = (sim_time_t)((call_us * scale + launch_us) * 1e6),
         .inside_ps = (sim_time_t)(inside_us * scale * 1e6),
         .between_ps = (sim_time_t)(between_us * scale * 1e6),
         .post_ps = (sim_time_t)((column == 2 ? 3 * POST_US : POST_US) * 1e6),
