@@ -79,6 +79,8 @@ typedef enum program_op {
     PROGRAM_SEGMENT_STATUS, // in: handle. out: segment
     PROGRAM_SEGMENT_MODE,   // in: handle, segment (mode)
     PROGRAM_SEGMENT_REMOVE, // in: handle. Its pages stay until nobody has it attached
+    PROGRAM_SEGMENT_FILE,   // in: status (a descriptor of a file that the process has mapped). The
+                            // file becomes a segment without a key, attached. out: handle
 
     PROGRAM_ALLOC_PD,   // in: device. out: handle
     PROGRAM_DEALLOC_PD, // in: handle. EBUSY: objects belong to it

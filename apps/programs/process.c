@@ -353,7 +353,8 @@ int app__process_map(int file, uint64_t offset, uint64_t length_bytes, void **by
     if (fstat(file, &status) != 0) {
         return errno;
     }
-    if (offset + length_bytes < offset || offset + length_bytes > (uint64_t)status.st_size) {
+    const uint64_t pages = ((uint64_t)status.st_size + SIM_PAGE_BYTES - 1) / SIM_PAGE_BYTES;
+    if (offset + length_bytes < offset || offset + length_bytes > pages * SIM_PAGE_BYTES) {
         return EINVAL;
     }
     void *const at =

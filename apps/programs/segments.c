@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/segments.c - segments of System V: their keys, and the processes that attach them.
+// apps/programs/segments.c - segments of System V, and files that a program has mapped: their keys, and the
+// processes that attach them.
 #define _GNU_SOURCE
 #include "apps/programs/segments.h"
 #include "apps/programs/guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HUGE_BYTES (UINT64_C(2) << 20)
@@ -228,11 +231,59 @@ static int take_back(const app__program_t *program, segment_t *segment)
     return 0;
 }
 
+// Opens the file behind a descriptor of the process. Returns -1 if that is none, or not for both
+// reading and writing.
+static int open_file(const app__process_t *process, int descriptor, struct stat *status)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)process->pid, descriptor);
+    const int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (file >= 0 && (fstat(file, status) != 0 || !S_ISREG(status->st_mode))) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+// Makes a file that the process has mapped a segment, unless it is one.
+static int take_file(app__program_t *program, program_call_t *call)
+{
+    app__segments_t *const segments = program->segments;
+    struct stat wanted;
+    struct stat known;
+    segment_t segment = {.status = {.mode = SHM_DEST}};
+    segment.file = open_file(program->process, call->status, &wanted);
+    if (segment.file < 0) {
+        return EBADF;
+    }
+    size_t i = 0;
+    while (i < segments->count &&
+           (segments->segments[i].file < 0 || fstat(segments->segments[i].file, &known) != 0 ||
+            known.st_ino != wanted.st_ino || known.st_dev != wanted.st_dev)) {
+        i++;
+    }
+    if (i < segments->count || count_living(segments) >= SEGMENTS_MAX) {
+        drop_pages(&segment);
+    } else {
+        SIM_APPEND(segments->segments, segments->count, segments->capacity, segment);
+    }
+    if (i == segments->count) {
+        return ENOSPC;
+    }
+    call->handle = (uint32_t)i;
+    attach(&segments->segments[i], program->process, 1);
+    app__segments_share(program);
+    return 0;
+}
+
 int app__segment_call(app__program_t *program, program_call_t *call, int *descriptor)
 {
     segment_t *const segment = find(program->segments, call->handle);
     if (call->op == PROGRAM_SEGMENT_GET) {
         return get(program, call);
+    }
+    if (call->op == PROGRAM_SEGMENT_FILE) {
+        return take_file(program, call);
     }
     if (segment == NULL) {
         return EINVAL;

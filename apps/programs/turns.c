@@ -437,6 +437,7 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
     case PROGRAM_SEGMENT_STATUS:
     case PROGRAM_SEGMENT_MODE:
     case PROGRAM_SEGMENT_REMOVE:
+    case PROGRAM_SEGMENT_FILE:
         return app__segment_call(program, call, descriptor);
     case PROGRAM_TIMER:
         return set_timer(program, &call->timer);

@@ -26,7 +26,7 @@ static struct ibv_mr *register_memory(struct ibv_pd *pd, void *address, size_t l
     if (!turn_enter("ibv_reg_mr")) {
         return fail(NULL, ENODEV);
     }
-    if ((access & (unsigned int)(IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND)) != 0) {
+    if ((access & IBV_ACCESS_ON_DEMAND) != 0) { // IBV_ACCESS_MW_BIND only permits something
         return fail(NULL, EOPNOTSUPP);
     }
     if (length == 0 || ((access & remote_write) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)) {

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "programs/system.h"
@@ -336,7 +337,8 @@ static int check_mapping(const mapping_t *mapping, bool write, const struct stat
         return EFAULT;
     }
     if (mapping->shared && !mapping->anonymous_shared && !is_reached(mapping, file)) {
-        turn_say("rocesim: memory that other processes may share cannot be registered");
+        turn_say("rocesim: memory of a file cannot be registered, since the file cannot be opened "
+                 "for writing");
         return EOPNOTSUPP;
     }
     return 0;
@@ -375,9 +377,14 @@ static int move_mappings(uint64_t begin, uint64_t end, bool write, const struct 
 {
     uint64_t covered = begin;
     for (size_t i = 0; i < mapping_count && covered < end; i++) {
-        const mapping_t *mapping = &mappings[i];
+        mapping_t *mapping = &mappings[i];
         if (mapping->end <= begin) {
             continue;
+        }
+        if (mapping->shared && !mapping->anonymous_shared && !is_reached(mapping, file)) {
+            mapping->segment = segments_of_mapping(
+                mapping->begin, mapping->end, makedev(mapping->device_major, mapping->device_minor),
+                mapping->inode);
         }
         const int error = mapping->begin > covered ? EFAULT : check_mapping(mapping, write, file);
         if (error != 0) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/verbs/segments.c - segments of System V. The simulator makes them: the pages of each are
-// a file, which the process maps when it attaches the segment.
+// a file, which the process maps when it attaches the segment. Other files that a program maps and
+// registers become segments, too.
 
 #include "programs/verbs/segments.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,10 +21,11 @@
 
 #define PAGE_BYTES UINT64_C(4096)
 #define HUGE_BYTES (UINT64_C(2) << 20)
+#define DESCRIPTORS 1024 // of a program, among which a mapped file is looked for
 
 // A segment that is attached.
 typedef struct segment {
-    uint64_t address;
+    uint64_t address; // 0: a file that the program mapped itself
     uint64_t bytes;
     uint64_t inode;
     uint32_t id;
@@ -203,6 +207,43 @@ uint32_t segments_of_inode(uint64_t inode)
         segment = segment->next;
     }
     return segment == NULL ? 0 : segment->id + 1;
+}
+
+// -- files that the program has mapped
+
+// Opens the file that is mapped: by the mapping, which needs a privilege, or by a descriptor that the
+// program has still open.
+static int open_mapped(uint64_t begin, uint64_t end, uint64_t device, uint64_t inode)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", begin, end);
+    int file = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+    for (int i = 0; i < DESCRIPTORS && file < 0; i++) {
+        if (fstat(i, &status) == 0 && status.st_ino == inode && status.st_dev == device &&
+            (system_call(SYS_fcntl, i, F_GETFL) & O_ACCMODE) == O_RDWR) {
+            file = (int)system_call(SYS_fcntl, i, F_DUPFD_CLOEXEC, 0);
+        }
+    }
+    return file;
+}
+
+uint32_t segments_of_mapping(uint64_t begin, uint64_t end, uint64_t device, uint64_t inode)
+{
+    const int file = open_mapped(begin, end, device, inode);
+    segment_t *segment = file < 0 ? NULL : malloc(sizeof *segment);
+    program_call_t call = {.op = PROGRAM_SEGMENT_FILE, .status = file};
+    const int error = segment == NULL ? ENOMEM : turn_call(&call);
+    if (file >= 0) {
+        system_call(SYS_close, file);
+    }
+    if (error != 0) {
+        free(segment);
+        return 0;
+    }
+    *segment = (segment_t){.inode = inode, .id = call.handle, .next = segments};
+    segments = segment;
+    return call.handle + 1;
 }
 
 // -- the functions of the C library: our own syscall() comes back to this file

@@ -4,10 +4,13 @@
 // "master" makes a segment with a key and registers it; a peer writes into it. "worker" is another
 // program of the host, and waits for each word in a loop without a call, and answers in the next
 // word, which the master waits for. Method: the words must come in order; the calls must give the
-// errors of Linux. "peer HOST" is the other end of the master's queue pair.
+// errors of Linux. "peer HOST" is the other end of the master's queue pair. "file-master" and
+// "file-worker" do so in a file that both map.
 #include "tests/programs/pair.h"
 
+#include <fcntl.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 
 #define KEY 24
@@ -53,14 +56,26 @@ static void check_calls(int id, const char *memory)
     EXPECT(strcmp(place, "here") == 0 && shmdt(place) == 0 && shmat(other, NULL, 0) == (void *)-1);
 }
 
-static void run_master(int argc, char **argv)
+// Maps a file that both programs of the host know by its name.
+static void *map_file(void)
 {
-    const int id = segment(BYTES, IPC_CREAT | IPC_EXCL | SHM_HUGETLB | 0600, 0);
-    void *const memory = shmat(id, NULL, 0);
+    const int file = shm_open("/words", O_RDWR | O_CREAT, 0600);
+    EXPECT(file >= 0 && ftruncate(file, BYTES - 100) == 0);
+    void *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    EXPECT(memory != MAP_FAILED);
+    return memory;
+}
+
+static void run_master(int argc, char **argv, bool has_file)
+{
+    const int id = has_file ? -1 : segment(BYTES, IPC_CREAT | IPC_EXCL | SHM_HUGETLB | 0600, 0);
+    void *const memory = has_file ? map_file() : shmat(id, NULL, 0);
     volatile uint64_t *words = memory;
     EXPECT(memory != (void *)-1);
     pair_begin(argc, argv);
-    check_calls(id, memory);
+    if (!has_file) {
+        check_calls(id, memory);
+    }
     struct ibv_mr *mr =
         ibv_reg_mr(pd, memory, BYTES, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
     EXPECT(mr != NULL);
@@ -71,14 +86,17 @@ static void run_master(int argc, char **argv)
         }
     }
     meet();
-    EXPECT(shmctl(id, IPC_RMID, NULL) == 0);
-    (void)segment(BYTES, 0666, ENOENT);
+    if (!has_file) {
+        EXPECT(shmctl(id, IPC_RMID, NULL) == 0);
+        (void)segment(BYTES, 0666, ENOENT);
+    }
 }
 
-static void run_worker(void)
+static void run_worker(bool has_file)
 {
-    const int id = segment(BYTES, SHM_HUGETLB | 0666, 0);
-    volatile uint64_t *words = shmat(id, NULL, 0);
+    void *const memory =
+        has_file ? map_file() : shmat(segment(BYTES, SHM_HUGETLB | 0666, 0), NULL, 0);
+    volatile uint64_t *words = memory;
     EXPECT(words != (void *)-1);
     for (uint64_t i = 1; i <= WORDS; i++) {
         while (words[i * 2] != i) {
@@ -109,10 +127,12 @@ static void run_peer(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const char *part = argv[1];
+    const bool has_file = strncmp(part, "file-", 5) == 0;
+    part += has_file ? 5 : 0;
     if (strcmp(part, "master") == 0) {
-        run_master(argc - 1, argv + 1);
+        run_master(argc - 1, argv + 1, has_file);
     } else if (strcmp(part, "worker") == 0) {
-        run_worker();
+        run_worker(has_file);
     } else if (strcmp(part, "peer") == 0) {
         run_peer(argc - 1, argv + 1);
     } else { // without huge pages

@@ -41,6 +41,9 @@ cp "$work/shared.yaml" "$work/again.yaml"
 run again
 [ "$first" = "$(sed -n 's/^  digest *//p' "$work/again.log")" ] || fail "two runs have different digests"
 
+sed 's/segments \(master\|worker\)/segments file-\1/' "$work/shared.yaml" >"$work/file.yaml"
+run file
+
 cat >"$work/refused.yaml" <<YAML
 topology:
   star: {hosts: 1}
