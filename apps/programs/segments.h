@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/segments.h - segments of System V: memory that programs of one host share by keys; and
-// files that a program has mapped, which the NIC is to reach.
+// apps/programs/segments.h - segments of System V: memory that programs of one host share by keys;
+// and files that a program has mapped, which the NIC is to reach.
 //
 // The pages of a segment lie in a file without a name, so nothing stays behind on this machine.
 #ifndef APPS_PROGRAMS_SEGMENTS_H

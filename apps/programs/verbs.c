@@ -174,7 +174,7 @@ static int dealloc_pd(app__program_t *program, const program_call_t *call)
 {
     app__pr_pd_t *const pd = app__program_pd(program, call->handle);
     if (pd == NULL || pd->users != 0) {
-        return pd == NULL ? EINVAL : EBUSY;
+        return pd == NULL ? ENOENT : EBUSY;
     }
     pd->pd = NULL;
     return 0;
@@ -213,7 +213,7 @@ static int deregister_region(app__program_t *program, const program_call_t *call
     app__pr_mr_t *const mr =
         call->handle - 1 < program->mr_count ? &program->mrs[call->handle - 1] : NULL;
     if (mr == NULL || mr->mr == NULL) {
-        return EINVAL;
+        return ENOENT;
     }
     sim_map_remove(&program->mr_of_key, nic_mr_lkey(mr->mr), call->handle - 1);
     nic_mr_deregister(mr->mr);
@@ -251,7 +251,7 @@ static int destroy_cq(app__program_t *program, const program_call_t *call)
 {
     app__pr_cq_t *const cq = app__program_cq(program, call->handle);
     if (cq == NULL || cq->users != 0) {
-        return cq == NULL ? EINVAL : EBUSY;
+        return cq == NULL ? ENOENT : EBUSY;
     }
     cq->gone = true;
     sim_free(cq->taken);
@@ -559,7 +559,7 @@ static int destroy_srq(app__program_t *program, const program_call_t *call)
 {
     app__pr_srq_t *const srq = app__program_srq(program, call->handle);
     if (srq == NULL || srq->users != 0) {
-        return srq == NULL ? EINVAL : EBUSY;
+        return srq == NULL ? ENOENT : EBUSY;
     }
     srq->gone = true;
     program->pds[srq->pd - 1].users--;

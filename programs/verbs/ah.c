@@ -60,11 +60,13 @@ PROGRAM_EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_att
     }
     ah->base = (struct ibv_ah){.context = pd->context, .pd = pd, .handle = ++handles};
     ah->attr = *attr;
+    ((verbs_pd_t *)pd)->address_handles++;
     return &ah->base;
 }
 
 PROGRAM_EXPORT int ibv_destroy_ah(struct ibv_ah *ah)
 {
+    ((verbs_pd_t *)ah->pd)->address_handles--;
     free(ah);
     return 0;
 }

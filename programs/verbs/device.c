@@ -459,7 +459,7 @@ PROGRAM_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
         errno = ENODEV;
         return NULL;
     }
-    struct ibv_pd *pd = calloc(1, sizeof *pd);
+    verbs_pd_t *pd = calloc(1, sizeof *pd);
     program_call_t call = {.op = PROGRAM_ALLOC_PD, .device = verbs_device_of(context)};
     turn_charge_call();
     const int error = pd == NULL ? ENOMEM : turn_call(&call);
@@ -468,13 +468,16 @@ PROGRAM_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
         errno = error;
         return NULL;
     }
-    *pd = (struct ibv_pd){.context = context, .handle = call.handle};
+    pd->base = (struct ibv_pd){.context = context, .handle = call.handle};
     TRACE("ibv_alloc_pd(device %u) = pd %u", call.device, call.handle);
-    return pd;
+    return &pd->base;
 }
 
 PROGRAM_EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
 {
+    if (((const verbs_pd_t *)pd)->address_handles != 0) {
+        return EBUSY;
+    }
     if (turn_enter("ibv_dealloc_pd")) {
         program_call_t call = {.op = PROGRAM_DEALLOC_PD, .handle = pd->handle};
         turn_charge_call();

@@ -95,6 +95,11 @@ typedef struct verbs_qp {
     verbs_builder_t *builder;
 } verbs_qp_t;
 
+typedef struct verbs_pd {
+    struct ibv_pd base;
+    uint32_t address_handles;
+} verbs_pd_t;
+
 typedef struct verbs_ah {
     struct ibv_ah base;
     struct ibv_ah_attr attr;

@@ -211,8 +211,8 @@ uint32_t segments_of_inode(uint64_t inode)
 
 // -- files that the program has mapped
 
-// Opens the file that is mapped: by the mapping, which needs a privilege, or by a descriptor that the
-// program has still open.
+// Opens the file that is mapped: by the mapping, which needs a privilege, or by a descriptor that
+// the program has still open.
 static int open_mapped(uint64_t begin, uint64_t end, uint64_t device, uint64_t inode)
 {
     char path[64];

@@ -14,8 +14,8 @@ bool segments_call(long number, const long arguments[3], long *result);
 // plus 1; 0: there is none.
 uint32_t segments_of_inode(uint64_t inode);
 
-// Makes the file that is mapped at [begin, end) a segment, which the simulator can map, too. Returns
-// its number, plus 1; 0: the file cannot be opened.
+// Makes the file that is mapped at [begin, end) a segment, which the simulator can map, too.
+// Returns its number, plus 1; 0: the file cannot be opened.
 uint32_t segments_of_mapping(uint64_t begin, uint64_t end, uint64_t device, uint64_t inode);
 
 #endif // PROGRAMS_VERBS_SEGMENTS_H

@@ -88,6 +88,15 @@ static void use_memory(bool serves)
     struct ibv_mr *mr = ibv_reg_mr_iova(pd, bytes, BYTES, 0, access); // its first byte is 0
     EXPECT(mr != NULL);
     EXPECT(ibv_reg_mr(pd, bytes, BYTES, IBV_ACCESS_ON_DEMAND) == NULL && errno == EOPNOTSUPP);
+    struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1};
+    EXPECT(ibv_query_gid(context, 1, 0, &attr.grh.dgid) == 0);
+    struct ibv_pd *domain = ibv_alloc_pd(context);
+    struct ibv_ah *ah = ibv_create_ah(domain, &attr);
+    EXPECT(ah != NULL && ibv_dealloc_pd(domain) == EBUSY && ibv_destroy_ah(ah) == 0);
+    domain->handle ^= 1u << 30; // no domain has this number
+    EXPECT(ibv_dealloc_pd(domain) == ENOENT);
+    domain->handle ^= 1u << 30;
+    EXPECT(ibv_dealloc_pd(domain) == 0);
     struct ibv_mr *bindable = ibv_reg_mr(pd, bytes, BYTES, IBV_ACCESS_MW_BIND); // a permission
     EXPECT(bindable != NULL && ibv_dereg_mr(bindable) == 0);
     struct ibv_qp *qp = pair_create(IBV_QPT_RC, cq, NULL);
