@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/programs/segments.c - segments of System V, and files that a program has mapped: their keys, and the
-// processes that attach them.
+// apps/programs/segments.c - segments of System V, and files that a program has mapped: their keys,
+// and the processes that attach them.
 #define _GNU_SOURCE
 #include "apps/programs/segments.h"
 #include "apps/programs/guest.h"
