@@ -9,7 +9,7 @@ import { session, type Me } from "./core/session";
 import { apply_theme, set_theme, the_theme, type Theme } from "./core/settings";
 import { load_catalogue, set_language, t, the_language } from "./i18n/text";
 import { icon, type IconName } from "./ui/icons";
-import { empty, link_button, loading, problem, sheet, tell_problem, toast } from "./ui/parts";
+import { link_button, loading, problem, sheet, tell_problem, toast, view_head } from "./ui/parts";
 import { plain_table } from "./ui/table";
 import { login_view, once_view } from "./views/login";
 
@@ -181,7 +181,7 @@ async function show_view(): Promise<void> {
         const load = views[name];
         if (!load) {
             const simulate = link_button(t().nav.simulate, link("simulate"));
-            fill(where, empty(t().errors.no_such_view, t().errors.no_such_view_text, simulate));
+            fill(where, view_head(t().errors.no_such_view, t().errors.no_such_view_text, simulate));
             return;
         }
         const view = await load();
@@ -195,7 +195,7 @@ async function show_view(): Promise<void> {
         }
     } catch (error) {
         if (!scope.ended) {
-            fill(where, problem(error, show_view));
+            fill(where, view_head(t().errors.no_view, null), problem(error, show_view));
         }
     }
 }

@@ -23,6 +23,7 @@ export const shell_texts = (of: Both) => ({
         ),
         unknown: of("The server reported an error without a reason.", "服务器出错，但没有说明原因。"),
         expected: of("expected", "应为"),
+        no_view: of("This view cannot be shown", "无法显示此页面"),
         no_such_view: of("This page does not exist", "页面不存在"),
         no_such_view_text: of(
             "No view of the studio has this address. The link may come from another version.",

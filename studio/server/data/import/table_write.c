@@ -66,36 +66,41 @@ int64_t studio_power_of_ten(unsigned exponent)
     return power;
 }
 
+// Reads digits from text[*at] on into *value, which overflows for more than 18 of them.
+static size_t read_digits(const char *text, size_t size, size_t *at, uint64_t *value)
+{
+    const size_t from = *at;
+    for (unsigned digit; *at < size && (digit = (unsigned)(text[*at] - '0')) <= 9; (*at)++) {
+        *value = 10 * *value + digit;
+    }
+    return *at - from;
+}
+
 bool studio_decimal(const char *text, size_t size, int64_t *mantissa, unsigned *decimals)
 {
     const bool minus = size > 0 && text[0] == '-';
     size_t i = minus ? 1 : 0;
-    size_t digits = 0;
     uint64_t value = 0;
-    unsigned after = 0;
-    bool point = false;
-    for (; i < size; i++) {
-        if (text[i] == '.' && !point) {
-            point = true;
-            continue;
-        }
-        const unsigned digit = (unsigned)(text[i] - '0');
-        if (digit > 9 || ++digits > 18) {
-            return false;
-        }
-        value = 10 * value + digit;
-        after += point;
+    size_t digits = read_digits(text, size, &i, &value);
+    size_t after = 0;
+    if (i < size && text[i] == '.') {
+        i++;
+        after = read_digits(text, size, &i, &value);
+        digits += after;
+    }
+    if (i < size || digits == 0 || digits > 18) {
+        return false;
     }
     // Removes zeros at the end of the decimals.
-    while (after > 0 && value % 10 == 0) {
+    for (; after > 0 && text[i - 1] == '0'; i--) {
         value /= 10;
         after--;
     }
-    if (digits == 0 || after > STUDIO_DECIMALS_MAX) {
+    if (after > STUDIO_DECIMALS_MAX) {
         return false;
     }
     *mantissa = minus ? -(int64_t)value : (int64_t)value;
-    *decimals = after;
+    *decimals = (unsigned)after;
     return true;
 }
 
@@ -288,13 +293,6 @@ static void write_reals(studio_table_writer_t *writer, size_t column)
     add_block(writer, column, &block);
 }
 
-static void put_width(uint8_t *at, unsigned width, uint64_t value)
-{
-    for (unsigned i = 0; i < width; i++) {
-        at[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
 // Writes differences to the least value; the largest number of the width means missing.
 static void write_decimals(studio_table_writer_t *writer, size_t column, unsigned decimals)
 {
@@ -327,7 +325,8 @@ static void write_decimals(studio_table_writer_t *writer, size_t column, unsigne
         const uint64_t value = pending->decimals[i] == MISSING
                                    ? UINT64_MAX
                                    : (uint64_t)pending->mantissas[i] - (uint64_t)block.base;
-        put_width(writer->buffer + i * block.width, block.width, value);
+        // The next value overwrites the bytes beyond the width; the buffer has 8 for each row.
+        sim_put_le64(writer->buffer + i * block.width, value);
     }
     write_bytes(writer, writer->buffer, writer->filled * block.width);
     add_block(writer, column, &block);
