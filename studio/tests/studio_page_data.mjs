@@ -220,6 +220,14 @@ export const data_steps = ({ ada, go, settled, check, picture, accessible, text_
 
     // A sweep as parallel coordinates, and its runs sorted by a result.
     async sweep() {
+        // What is no group is no question for the server, and an address without a view has a heading.
+        await go(ada, "runs?group=abc");
+        await ada.waitForSelector(".grid-row");
+        check((await ada.locator(".note.bad").count()) === 0, "a group that is no number is left out");
+        for (const nothing of ["no-such-view", "run/999999"]) {
+            await go(ada, nothing);
+            await accessible(ada, nothing);
+        }
         await go(ada, `runs?group=${first_run() + 1}`);
         await ada.locator(".bars-place svg path").first().waitFor({ state: "attached" });
         const title = await ada.locator(".bars-place").getAttribute("aria-label");

@@ -241,6 +241,9 @@ def main():
     errors = list(catalogue.entries)[list(catalogue.entries).index(FIRST_ERROR):]
     with open("studio/page/src/i18n/names_zh.json") as file:
         missing += sorted(names_of(sys.argv[1]) - json.load(file).keys())
+    with open("studio/page/src/i18n/study_names.json") as file:
+        missing += [name for names in json.load(file).values() for name, both in names.items()
+                    if len(both) != 2 or not all(both)]
     unused = catalogue.entries.keys() - catalogue.used - set(errors)
     stale = sorted(text for text in unused if count_words(text) >= 3)
     for what, found in (("lacks", missing), ("stale", stale),

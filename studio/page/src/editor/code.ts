@@ -8,7 +8,8 @@ import {
 } from "@codemirror/autocomplete";
 import { indentWithTab } from "@codemirror/commands";
 import { sql, SQLite } from "@codemirror/lang-sql";
-import { HighlightStyle, indentUnit, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { yaml } from "@codemirror/lang-yaml";
+import { HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView, hoverTooltip, keymap } from "@codemirror/view";
@@ -21,46 +22,12 @@ import type { Change } from "./change";
 import { range_text, units_of, type Parameters } from "./parameters";
 import { attribute_path, place_at, type Place } from "./place";
 
-// Colours keys, values with units and name patterns in the YAML of scenarios.
-const scenario_language = StreamLanguage.define<{ quote: string }>({
-    name: "scenario",
-    startState: () => ({ quote: "" }),
-    token(stream) {
-        if (stream.eatSpace()) {
-            return null;
-        }
-        const before = stream.pos === 0 ? " " : stream.string[stream.pos - 1]!;
-        if (stream.peek() === "#" && /\s/.test(before)) {
-            stream.skipToEnd();
-            return "comment";
-        }
-        if (stream.match(/^"(?:[^"\\]|\\.)*"?(?=\s*:(?:\s|$))/) || stream.match(/^[\w.*?[\]\-/>#]+(?=\s*:(?:\s|$))/)) {
-            return "propertyName";
-        }
-        if (stream.match(/^"(?:[^"\\]|\\.)*"?/) || stream.match(/^'[^']*'?/)) {
-            return "string";
-        }
-        if (stream.match(/^-(?=\s|$)/) || stream.match(/^[{}[\],:]/)) {
-            return "punctuation";
-        }
-        if (stream.match(/^-?\d[\d.]*(?:e-?\d+)?(?:\/\d+|%|[KMGT]?i?B|[KMGT]?bps|[pnum]?s)?(?=[\s,}\]]|$)/)) {
-            return "number";
-        }
-        if (stream.match(/^(?:true|false|on|off|yes|no|auto|never|null)(?=[\s,}\]]|$)/)) {
-            return "bool";
-        }
-        stream.match(/^[^\s,{}\]:]+/) || stream.next();
-        return "string";
-    },
-    languageData: { commentTokens: { line: "#" }, closeBrackets: { brackets: ["[", "{", '"'] } },
-});
-
 const colors = HighlightStyle.define([
     { tag: tags.comment, color: "var(--ink-3)", fontStyle: "italic" },
-    { tag: [tags.propertyName, tags.keyword], color: "var(--accent)" },
+    { tag: [tags.propertyName, tags.definition(tags.propertyName), tags.keyword], color: "var(--accent)" },
     { tag: [tags.number, tags.bool, tags.null], color: "var(--warn)" },
-    { tag: tags.string, color: "var(--good)" },
-    { tag: tags.punctuation, color: "var(--ink-3)" },
+    { tag: [tags.string, tags.content], color: "var(--good)" },
+    { tag: [tags.punctuation, tags.separator], color: "var(--ink-3)" },
 ]);
 
 const theme = EditorView.theme({
@@ -234,7 +201,7 @@ function of_language(language: EditorOptions["language"]): Extension[] {
     const { parameters, files } = language;
     const complete = (context: CompletionContext) => complete_scenario(parameters, files, context);
     return [
-        scenario_language,
+        yaml(),
         lintGutter(),
         hover_help(parameters),
         autocompletion({ override: [complete], activateOnTyping: true }),

@@ -2,12 +2,12 @@
 // The texts of the page and of the program in the language of the page.
 import { recall, remember, type Language } from "../core/settings";
 import type { Both } from "./both";
-import { names } from "./names";
 import { run_texts } from "./run_texts";
 import { shell_texts } from "./shell_texts";
+import study_names from "./study_names.json";
 import { work_texts } from "./work_texts";
 
-const texts = (of: Both) => ({ ...shell_texts(of), ...work_texts(of), ...run_texts(of), ...names(of) });
+const texts = (of: Both) => ({ ...shell_texts(of), ...work_texts(of), ...run_texts(of) });
 type Dictionary = ReturnType<typeof texts>;
 
 const dictionaries: Record<Language, Dictionary> = {
@@ -31,6 +31,12 @@ export async function set_language(chosen: Language): Promise<void> {
     language = chosen;
     remember("language", chosen);
     await load_catalogue();
+}
+
+// Returns the readable name of a column or a parameter of studies, by its name in files.
+export function study_name(kind: keyof typeof study_names, name: string): string | undefined {
+    const known: Record<string, string[]> = study_names[kind];
+    return known[name]?.[language === "zh" ? 1 : 0];
 }
 
 // -- texts of the program

@@ -29,11 +29,14 @@ export function models_tab(_: Scope, summary: Summary, schema: ResultSchema): Ch
     if (summary.apps.length + summary.nics.length === 0) {
         return empty(words.nothing, words.nothing_text);
     }
+    const { nics_by_part } = schema.summary;
+    const cached = summary.nics.filter((nic) => nic.cache).slice(0, nics_max);
     const detailed = summary.nics.filter((nic) => !("cache" in nic));
     const nics = h("span.muted.small", words.nics(detailed.length));
     const inside = numbers_table(detailed.slice(0, nics_max), undefined, "");
     return [
         summary.apps.map((app, index) => app_card(app, index, schema)),
+        cached.map(({ name, cache }) => card(name, null, numbers(cache as AppNumbers, nics_by_part?.cache))),
         detailed.length > 0 ? card(words.inside_nics, nics, inside) : null,
     ];
 }

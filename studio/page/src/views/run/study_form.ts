@@ -3,7 +3,7 @@
 import { h } from "../../core/dom";
 import type { StudyParameter } from "../../core/types";
 import { SettingLines } from "../../editor/setting_lines";
-import { t } from "../../i18n/text";
+import { study_name, t } from "../../i18n/text";
 import { field, input } from "../../ui/parts";
 
 export interface StudyForm {
@@ -25,7 +25,7 @@ export function study_form(known: StudyParameter[]): StudyForm {
         fields.length > 0 ? h("p.muted.small", words.parameters_hint) : null,
         h(
             "div.study-fields",
-            fields.map(({ one, box }) => field(t().names.parameters[one.name] ?? one.name, box)),
+            fields.map(({ one, box }) => field(study_name("parameters", one.name) ?? one.name, box)),
         ),
         h("div.label-text", words.attributes),
         attributes.element,
