@@ -199,6 +199,8 @@ def wanted_of(program):
     wanted -= {"{} {} {} {}; measured: {}; expected {}"}  # the frame of the rules
     for path in glob.glob("studio/server/**/*.c", recursive=True):  # errors that the server answers
         wanted |= {text for text in arguments(path, "studio_response_error") if " " in text.strip()}
+    for path, text in (("runs/queue.c", "the disk is"), ("data/packets/handle_map.c", "the run has no")):
+        wanted |= {one for one in texts("studio/server/" + path) if one.startswith(text)}
     for path in glob.glob("studio/server/data/analysis/*.c"):
         wanted |= {text for text in arguments(path, "sim_format") if count_words(text) > 2 and not re.search("[/;]", text)}
     return (wanted | set(printed_by(program)) | set(errors_of(program)) | set(errors_of_sources())) - {""}

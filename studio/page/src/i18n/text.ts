@@ -56,13 +56,14 @@ function escaped(text: string): string {
 
 // Loads the texts of the program in the language of the page, before anything is shown. In the catalogue, {} stands for
 // a value of an English sentence, and {1} for its first value in the Chinese one. The pattern with the most words of
-// its own wins.
+// its own wins, after those that only begin a sentence: "no figure: {}".
 export async function load_catalogue(): Promise<void> {
     const chinese = language === "zh";
     const texts: Record<string, string> = chinese ? (await import("./told_zh.json")).default : {};
     whole = new Map(Object.entries(texts));
     field_names = chinese ? (await import("./names_zh.json")).default : {};
-    const words = (english: string) => english.replaceAll("{}", "").length;
+    const words = (english: string) =>
+        english.replaceAll("{}", "").length + 1e6 * Number(/^[^{].*: \{\}$/.test(english));
     patterns = [...whole]
         .filter(([english]) => english.includes("{}"))
         .sort(([one], [other]) => words(other) - words(one))

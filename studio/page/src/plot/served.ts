@@ -10,10 +10,10 @@ import { plot } from "./plot";
 // Returns the label of an axis, such as "queue of leaf0->host5, class 3 (KB)", in the language of the page.
 function label_of(label: string): string {
     const [, metric = "", of = "", , priority, unit = ""] =
-        /^(.+?)( of \S+?)?(, class (\d))?( \(\S+\))?$/.exec(label) ?? [];
+        /^(.+?)( of \S+?)?(, class (\d))?(?: \((\S+)\))?$/.exec(label) ?? [];
     const name = told_name(metric);
     const more = priority ? `, ${t().timeline.priority} ${priority}` : "";
-    return name === metric ? told(label) : `${name}${of.replace(" of", "")}${more}${unit}`;
+    return name === metric ? told(label) : `${name}${of.replace(" of", "")}${more}${unit && ` (${told_name(unit)})`}`;
 }
 
 export function figure_of(scope: Scope, panel: FigurePanel, name: string): HTMLElement {

@@ -6,7 +6,7 @@ import { bytes, moment } from "../core/format";
 import { keep_query, type Place } from "../core/router";
 import { session } from "../core/session";
 import type { AuditRow, Status, UserRow } from "../core/types";
-import { t } from "../i18n/text";
+import { t, told } from "../i18n/text";
 import { grid } from "../ui/grid";
 import { badge, bar, button, card, confirm_sheet, fact, field, flush_card, input, later, note } from "../ui/parts";
 import { search_box, select, sheet, show_secret, tabs, tell_problem, view_head } from "../ui/parts";
@@ -144,7 +144,7 @@ function status_tab(scope: Scope): Child {
                 fact(words.trash, bytes(status.disk.trash_bytes)),
                 fact(words.version, status.version),
             ),
-            typeof status.blocked === "string" && status.blocked ? note("warn", status.blocked) : null,
+            typeof status.blocked === "string" && status.blocked ? note("warn", told(status.blocked)) : null,
             status.disk.whole_bytes ? bar(used, words.disk_used) : null,
         ];
     });

@@ -6,7 +6,7 @@ import { bytes, count, nanoseconds, percent } from "../../core/format";
 import { keep_query, query_link, type Place } from "../../core/router";
 import { choose_range, on_range, range_query } from "../../core/time_range";
 import type { MapAnswer, Run, Topology } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { heat_legend, TopologyMap } from "../../topology/draw";
 import type { Picked } from "../../topology/paint";
 import { button, problem, search_box, select, toast } from "../../ui/parts";
@@ -145,7 +145,7 @@ class NetworkTab {
         const text = (value: number) => this.text(value);
         this.map.color({ value: (port) => this.value(port), most, text, title: metric });
         const from_capture = answer.source === "capture" ? words.from_capture : "";
-        const note = (whole && words.totals[metric]) || from_capture || answer.note;
+        const note = (whole && words.totals[metric]) || from_capture || told(answer.note ?? "");
         fill(
             this.legend,
             heat_legend(words.metrics[metric] ?? metric, text(0), text(most)),
