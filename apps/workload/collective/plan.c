@@ -25,6 +25,8 @@
 #define DOMAIN_CHANNELS 24u
 #define DOMAIN_CHANNELS_BLACKWELL 32u
 #define P2P_CHANNELS 32u
+#define NIC_DOUBLED_BPS UINT64_C(400000000000)
+#define CHANNELS_MAX 64u // NCCL: MAXCHANNELS
 #define P2P_PART_MAX (UINT64_C(16) << 20)
 // A block whose warps serve two directions has this share of its rate in each: 21.2 GB/s of sends
 // on a B200.
@@ -304,20 +306,34 @@ static bool is_blackwell(const app__collectives_t *all)
     return all->workload->options.local_bps >= BLACKWELL_BPS;
 }
 
+// Returns the channels that NCCL has for each NIC between nodes (src/graph/search.cc, connect.cc):
+// two, and twice as many where it has more than 400 Gbps, or is one of at most four with more than
+// 200 Gbps.
+static uint32_t channels_between(const app__collectives_t *all, uint32_t locals)
+{
+    const app__port_t *const rail =
+        &all->workload->ports[app__rail_port(&all->workload->ranks[0], 0)];
+    const uint64_t bps = nic_rate_bps(rail->endpoint->nic);
+    return bps > NIC_DOUBLED_BPS || (bps > NIC_DOUBLED_BPS / 2 && locals <= 4) ? 4 : 2;
+}
+
 static void set_channels(const app__collectives_t *all, app__coll_plan_t *plan)
 {
     const app__coll_options_t *const options = &all->options;
     const app__layout_t *const layout = plan->program.layout;
     const uint32_t locals = layout->per_node > 0 ? layout->per_node : 1;
     const bool pairs = plan->program.kind == APP__COLL_ALL_TO_ALL;
-    const bool plain = plan->protocol == APP__PROTOCOL_PLAIN;
-    plan->program.channels = options->channels != SIM_AUTO ? (uint32_t)options->channels
-                             : plain                       ? (pairs ? 1 : locals)
-                             : !options->tuning_latency || layout->nodes > 1
-                                 ? (pairs ? 8 : 2 * locals)
-                             : pairs             ? P2P_CHANNELS
-                             : is_blackwell(all) ? DOMAIN_CHANNELS_BLACKWELL
-                                                 : DOMAIN_CHANNELS;
+    uint32_t channels = pairs ? 8 : 2 * locals;
+    if (plan->protocol == APP__PROTOCOL_PLAIN) {
+        channels = pairs ? 1 : locals;
+    } else if (options->tuning_latency && layout->nodes == 1) {
+        channels = pairs               ? P2P_CHANNELS
+                   : is_blackwell(all) ? DOMAIN_CHANNELS_BLACKWELL
+                                       : DOMAIN_CHANNELS;
+    } else if (options->tuning_latency && !pairs) {
+        channels = SIM_MIN(channels_between(all, locals) * locals, CHANNELS_MAX);
+    }
+    plan->program.channels = options->channels != SIM_AUTO ? (uint32_t)options->channels : channels;
 }
 
 static sim_time_t scaled(sim_time_t time_ps, sim_ratio_t scale)
