@@ -388,11 +388,36 @@ static SIM_ALWAYS_INLINE bool enters(net_switch_t *sw, net_port_t *ingress, net_
     return goes_on;
 }
 
+// What is known of the arrivals of an instant while somebody watches ties.
+typedef struct tie {
+    bool others_before;
+    bool frees; // the port of the one before becomes free at this instant
+} tie_t;
+
+// Notes whether the order of arrivals of an instant matters to `packet`, which leaves by `egress`.
+// If a port becomes free now, the last arrival is sent at once, and all others by a departure. So
+// the order changes the number of events, unless all arrivals find such ports, or none does. It
+// must not change how full a queue has been, either.
+static void note_tie(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet,
+                     bool others_now, tie_t *tie)
+{
+    const bool frees =
+        egress->wake_pending == NET_WAKE_NONE && sw->node.sim.now_ps == egress->busy_until_ps;
+    const bool fills = egress->classes[packet->priority]->bytes_max < packet->frame_bytes;
+    if ((tie->others_before && tie->frees != frees) ||
+        ((tie->others_before || others_now) && frees && fills)) {
+        sw->node.sim.ties_matter = true;
+    }
+    *tie = (tie_t){others_now, frees};
+}
+
 // Handles a packet that arrives now. Sets *end_key to 0 if a timer or a wake may have been added:
-// the caller must then determine the next event anew. `by_table` is net_switch_t.by_table.
+// the caller must then determine the next event anew. `by_table` is net_switch_t.by_table. tie is
+// NULL if nobody watches ties.
 static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw, uint32_t port_index, net_packet_t *packet,
                                      bool others_now, bool routed, bool trust_dscp, bool trims,
-                                     const bool logged, const bool by_table, uint64_t *end_key)
+                                     const bool logged, const bool by_table, tie_t *tie,
+                                     uint64_t *end_key)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -416,6 +441,9 @@ static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw, uint32_t port_index, net_
         (logged ? catch_up_logged : catch_up)(sw, egress, now_ps);
         sw->node.sim.now_ps = now_ps;
     }
+    if (tie != NULL) {
+        note_tie(sw, egress, packet, others_now, tie);
+    }
     const uint32_t priority = packet->priority;
     net_class_t *const queue = egress->classes[priority];
     const bool idle =
@@ -437,9 +465,9 @@ static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw, uint32_t port_index, net_
 
 // Handles arrivals up to the next wake or timer, or up to one that may change it. `routed`,
 // `trust_dscp` and `trims` are arguments so that they are tested once for all packets; likewise
-// `logged` and `by_table`.
+// `logged`, `by_table` and `tie`.
 static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp, bool trims,
-                                       const bool logged, const bool by_table)
+                                       const bool logged, const bool by_table, tie_t *tie)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t start_ps = node->window_start_ps;
@@ -458,7 +486,8 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
         node->now_ps = now_ps;
         digest = sim__digest_key(digest, start_ps, key);
         const bool others_now = (mail->key ^ key) >> SIM_PORT_BITS == 0;
-        arrive(sw, port, packet, others_now, routed, trust_dscp, trims, logged, by_table, &end_key);
+        arrive(sw, port, packet, others_now, routed, trust_dscp, trims, logged, by_table, tie,
+               &end_key);
 #ifdef SIM_DEAR_CHECKS
         net__switch_check(sw, port);
 #endif
@@ -470,36 +499,45 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
 
 static SIM_NOINLINE void take_usual(net_switch_t *sw)
 {
-    take_all(sw, true, true, false, false, false);
+    take_all(sw, true, true, false, false, false, NULL);
 }
 
 static SIM_NOINLINE void take_trimming(net_switch_t *sw)
 {
-    take_all(sw, sw->routed, sw->trust_dscp, true, false, false);
+    take_all(sw, sw->routed, sw->trust_dscp, true, false, false, NULL);
 }
 
 // A switch with a log does not trim (net_node_keeps_packets).
 static SIM_NOINLINE void take_logged(net_switch_t *sw)
 {
     if (sw->routed && sw->trust_dscp) {
-        take_all(sw, true, true, false, true, false);
+        take_all(sw, true, true, false, true, false, NULL);
     } else {
-        take_all(sw, sw->routed, sw->trust_dscp, false, true, false);
+        take_all(sw, sw->routed, sw->trust_dscp, false, true, false, NULL);
     }
 }
 
 static SIM_NOINLINE void take_balanced(net_switch_t *sw)
 {
     if (SIM_LIKELY(sw->routed && sw->trust_dscp && sw->limited_classes == 0)) {
-        take_all(sw, true, true, false, false, true);
+        take_all(sw, true, true, false, false, true, NULL);
     } else {
-        take_all(sw, sw->routed, sw->trust_dscp, sw->limited_classes != 0, false, true);
+        take_all(sw, sw->routed, sw->trust_dscp, sw->limited_classes != 0, false, true, NULL);
     }
+}
+
+// Handles arrivals while somebody watches ties, whose order matters to balancers and logs.
+static SIM_NOINLINE void take_watched(net_switch_t *sw)
+{
+    tie_t tie = {0};
+    take_all(sw, sw->routed, sw->trust_dscp, sw->limited_classes != 0, false, false, &tie);
 }
 
 static SIM_NOINLINE void take_arrivals(net_switch_t *sw)
 {
-    if (SIM_LIKELY(sw->routed_by_dscp)) {
+    if (SIM_UNLIKELY(sw->node.sim.ties_watched) && !sw->by_table && sw->node.log == NULL) {
+        take_watched(sw);
+    } else if (SIM_LIKELY(sw->routed_by_dscp)) {
         take_usual(sw);
     } else if (sw->by_table) {
         take_balanced(sw);
@@ -508,7 +546,7 @@ static SIM_NOINLINE void take_arrivals(net_switch_t *sw)
     } else if (sw->limited_classes != 0) {
         take_trimming(sw);
     } else {
-        take_all(sw, sw->routed, sw->trust_dscp, false, false, false);
+        take_all(sw, sw->routed, sw->trust_dscp, false, false, false, NULL);
     }
 }
 

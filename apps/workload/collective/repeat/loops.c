@@ -577,22 +577,21 @@ static nic_moment_t *take(const app__loops_t *loops, sim_time_t now_ps)
 }
 
 // Compares with the first moment. Jumps if all repeats. If not, the second moment becomes the first
-// one once: a loop may need a call to settle.
+// one: a loop may need some calls to settle.
 static void compare(app__loops_t *loops, sim_time_t now_ps)
 {
     const char *why = NULL;
     nic_moment_t *const second = take(loops, now_ps);
     const bool repeats = nic_moment_repeats(loops->first, second, &why);
-    if (!repeats && !loops->chunks && !loops->failed &&
-        period_of(loops, loops->apart) == loops->period_ps) {
-        app_skips_refuse(loops->skips, why);
-        loops->failed = true;
-        nic_moment_free(loops->first);
-        begin(loops, second);
-        return;
-    }
     if (!repeats) {
         fail(loops, why);
+        const bool more = !loops->chunks && loops->apart <= APART_MOST;
+        loops->period_ps = more ? period_of(loops, loops->apart) : 0;
+        if (loops->period_ps != 0 && sim_level(sim_of(loops))) {
+            loops->skips->held = true;
+            begin(loops, second);
+            return;
+        }
     } else {
         const uint64_t count = nic_moment_most(loops->first, second);
         if (count > 0) {
