@@ -147,5 +147,9 @@ int main(int argc, char **argv)
         printf("%s, immediate %u\n", text, ntohl(wc.imm_data));
     }
     (void)close(connection);
+    need(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(mr) == 0 &&
+             ibv_dealloc_pd(pd) == 0 && ibv_close_device(context) == 0,
+         "release");
+    ibv_free_device_list(devices);
     return 0;
 }

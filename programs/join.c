@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "programs/parts.h"
+#include "programs/process/sanitizers.h"
+#include "programs/system.h"
 #include "programs/turn.h"
 
 // More descriptors than the usual 1024: the simulator's lie above them.
@@ -44,24 +46,26 @@ static bool is_first_form(void)
 __attribute__((constructor)) static void begin(int count, char **words, char **environment)
 {
     (void)count;
-    (void)words;
     environ = environ == NULL ? environment : environ;
     if (getenv(PROGRAM_ENVIRONMENT) == NULL || !is_first_form()) {
         return;
     }
     struct stat file;
-    void *place = MAP_FAILED;
-    if (fstat(PROGRAM_SHARED_FD, &file) == 0 && file.st_size >= (off_t)sizeof *turn_shared) {
-        place = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-                     PROGRAM_SHARED_FD, 0);
+    long place = -1;
+    if (system_call(SYS_fstat, PROGRAM_SHARED_FD, &file) == 0 &&
+        file.st_size >= (off_t)sizeof *turn_shared) {
+        place = system_call(SYS_mmap, NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE,
+                            MAP_SHARED, PROGRAM_SHARED_FD, 0);
     }
-    if (place == MAP_FAILED) {
+    if (place == -1) {
         turn_fail("%s is set, but this process was not started by rocesim", PROGRAM_ENVIRONMENT);
     }
-    turn_begin_process(place);
+    sanitizers_prepare((program_shared_t *)place);
+    turn_begin_process((program_shared_t *)place);
     if (turn_shared->version != PROGRAM_VERSION) {
         turn_fail("the library of programs is of another version than rocesim");
     }
+    sanitizers_begin(words, environment);
     allow_descriptors();
     (void)on_exit(end_at_exit, NULL);
     parts_begin();

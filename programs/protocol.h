@@ -407,6 +407,10 @@ typedef struct program_host {
     uint8_t address[16]; // of one of its NICs: IPv6, or IPv4 mapped into it
 } program_host_t;
 
+// A program that was compiled with AddressSanitizer, whose runtime reserves addresses: so
+// memory_max_bytes limits the memory that is used. One with a sanitizer that is not supported.
+enum { PROGRAM_SANITIZED = 1, PROGRAM_SANITIZED_WRONGLY };
+
 typedef struct program_shared {
     // filled in before the process starts
     uint32_t version;
@@ -424,6 +428,7 @@ typedef struct program_shared {
     uint64_t ahead_ps;         // lead_ps at which the library yields
     uint64_t seed;             // for getrandom and the like
     uint32_t cores;            // of the host, as the program sees it
+    uint64_t memory_max_bytes; // address space of a process; 0: no limit
     // who has the turn writes these
     uint64_t signal_ps; // by the simulator: when the next timer of a signal is due; PROGRAM_NEVER
     uint64_t now_ps;    // by the simulator: the program's time at its answer
@@ -433,6 +438,7 @@ typedef struct program_shared {
     uint64_t memory_used_bytes; // by the library: of the memory file, by all processes
     uint32_t many;              // by the library: there is more than one thread or process
     uint32_t killed;            // by the simulator: the run ends, and so does the process
+    uint32_t sanitized;         // by the library: PROGRAM_SANITIZED
     uint32_t undecoded;         // by the library: there is no capstone to find loops that count
     int32_t tid;                // by the library: the kernel's number of the thread that has the
                                 // turn. 0 at each answer, until the thread is awake

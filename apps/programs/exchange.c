@@ -110,6 +110,14 @@ const char *app__process_awaits(const app__process_t *process)
     return NULL;
 }
 
+uint64_t app__process_used_bytes(const app__process_t *process)
+{
+    char line[256];
+    read_of_thread(process, "statm", line);
+    const char *const resident = strchr(line, ' ');
+    return resident == NULL ? 0 : strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 // -- processors
 
 _Static_assert(sizeof(cpu_set_t) == APP__PROCESSORS, "masks are copied");

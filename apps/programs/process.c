@@ -83,6 +83,10 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
     return SIM_OK;
 }
 
+// The library puts the runtime of AddressSanitizer first (programs/process/sanitizers.c).
+#define ASAN_OPTIONS "ASAN_OPTIONS="
+#define ASAN_ANY_ORDER "verify_asan_link_order=0"
+
 // -- the child, between fork and exec: only calls that are safe there
 
 typedef struct child {
@@ -95,7 +99,6 @@ typedef struct child {
     int out;
     int err;
     int report; // takes errno if something fails
-    rlim_t memory_max_bytes;
     rlim_t output_max_bytes;
     pid_t parent;
 } child_t;
@@ -125,9 +128,6 @@ static _Noreturn void become(const child_t *child)
     limit(RLIMIT_NOFILE, 4096);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, child->output_max_bytes);
-    if (child->memory_max_bytes != 0) {
-        limit(RLIMIT_AS, child->memory_max_bytes);
-    }
     (void)personality(ADDR_NO_RANDOMIZE);
     const int null = open("/dev/null", O_RDONLY);
     const int from[] = {null, child->out, child->err, child->control, child->shared, child->memory};
@@ -207,12 +207,20 @@ static void make_environment(const app__process_plan_t *plan, environment_t *env
     const char *at = plan->environment == NULL ? "" : plan->environment;
     for (at += strspn(at, " \t\n"); *at != '\0'; at += strspn(at, " \t\n")) {
         const size_t length = strcspn(at, " \t\n");
-        add_variable(environment, sim_format("%.*s", (int)length, at));
+        const bool asan = strncmp(at, ASAN_OPTIONS, strlen(ASAN_OPTIONS)) == 0;
+        add_variable(environment,
+                     sim_format("%.*s%s", (int)length, at, asan ? ":" ASAN_ANY_ORDER : ""));
         at += length;
     }
     // The first of equal names counts: programs.environment may have another one.
     if (plan->temporary != NULL) {
         add_variable(environment, sim_format("TMPDIR=%s", plan->temporary));
+    }
+    add_variable(environment, sim_strdup(ASAN_OPTIONS ASAN_ANY_ORDER));
+    // LLVM's runtimes would start a program that names functions, without a call of this library.
+    static const char *const runtimes[] = {"ASAN", "LSAN", "UBSAN"};
+    for (size_t i = 0; i < SIM_COUNT_OF(runtimes); i++) {
+        add_variable(environment, sim_format("%s_SYMBOLIZER_PATH=", runtimes[i]));
     }
     // OpenMP's threads would count before they wait, which takes no simulated time.
     add_variable(environment, sim_strdup("GOMP_SPINCOUNT=0"));
@@ -249,7 +257,6 @@ static sim_err_t fork_child(app__process_t *process, const app__process_plan_t *
         .out = process->out,
         .err = process->err,
         .report = report[1],
-        .memory_max_bytes = plan->memory_max_bytes,
         .output_max_bytes = plan->output_max_bytes,
         .parent = getpid(),
     };

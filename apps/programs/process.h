@@ -60,9 +60,8 @@ typedef struct app__process_plan {
     const char *verbs_folder; // of libibverbs.so.1
     const char *path;         // folders of commands, as in the variable PATH
     const char *home;
-    const char *temporary;     // folder of the host's temporary files; NULL: that of this machine
-    const char *environment;   // "NAME=VALUE ..."; may be NULL
-    uint64_t memory_max_bytes; // 0: no limit
+    const char *temporary;   // folder of the host's temporary files; NULL: that of this machine
+    const char *environment; // "NAME=VALUE ..."; may be NULL
     uint64_t output_max_bytes;
     uint64_t host_count;    // entries behind program_shared_t
     const uint8_t *allowed; // processors on which the simulator may run
@@ -96,6 +95,8 @@ void app__process_leave(app__process_t *process);
 bool app__process_is_dead(const app__process_t *process);
 // Returns the name of the system call in which the thread that has the turn waits; NULL: none.
 const char *app__process_awaits(const app__process_t *process);
+// Returns the memory that the process holds now, in bytes; 0: it has ended.
+uint64_t app__process_used_bytes(const app__process_t *process);
 // Ends the process if it lives, and waits for its end. Returns its status as waitpid gives it; 127,
 // as shells say, if it could not be started.
 int app__process_end(app__process_t *process, bool kill_at_once);

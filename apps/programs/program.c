@@ -214,6 +214,7 @@ static void fill_shared(app__program_t *program, program_shared_t *shared)
     shared->compute_permille = app_programs_compute_permille(config->compute);
     shared->ahead_ps = AHEAD_PS;
     shared->cores = (uint32_t)config->cores;
+    shared->memory_max_bytes = config->memory_max_bytes;
     shared->seed = sim_mix64(sim_options(net_sim(net))->seed ^
                              ((uint64_t)program->node->sim.index << 20 | program->number));
     shared->now_ps = nic_core_now_ps(program->core);
@@ -253,7 +254,6 @@ sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
         .temporary = app__files_temporary(program),
         .verbs_folder = permission->verbs_folder,
         .environment = environment,
-        .memory_max_bytes = program->config->memory_max_bytes,
         .output_max_bytes = program->config->output_max_bytes,
         .host_count = net_interface_count(program->app.net),
         .allowed = program->allowed,

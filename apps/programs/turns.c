@@ -293,6 +293,12 @@ static void note_end(app__program_t *program, const char *fault)
 {
     const int status = program->status;
     const bool hello = program->process != NULL && program->process->hello;
+    if (fault == NULL && program->process != NULL &&
+        program->process->shared->sanitized == PROGRAM_SANITIZED_WRONGLY) {
+        fault = "the program was compiled with ThreadSanitizer, or with LeakSanitizer alone, which "
+                "cannot be simulated since threads take turns; AddressSanitizer, which finds "
+                "leaks, too, and UndefinedBehaviorSanitizer can";
+    }
     if (fault == NULL && !hello && WIFEXITED(status)) {
         fault = "the program ended without having loaded the library of simulated verbs; programs "
                 "that are linked statically, or that change their user, cannot be simulated";
@@ -557,6 +563,11 @@ static bool has_to_end(void *ctx)
     const app_programs_t *const permission = program->permission;
     program->stopped =
         permission->ends == NULL ? NULL : permission->ends(&program->app, permission->ctx);
+    const uint64_t most_bytes = program->config->memory_max_bytes;
+    if (program->stopped == NULL && most_bytes != 0 && program->process->shared->sanitized != 0 &&
+        app__process_used_bytes(program->process) > most_bytes) {
+        program->stopped = "the program uses more memory than programs.memory-max allows";
+    }
     return program->stopped != NULL;
 }
 

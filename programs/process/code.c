@@ -14,6 +14,8 @@
 static int memory = -1;
 static uintptr_t own_begin;
 static uintptr_t own_end;
+static const uint8_t *added_begin;
+static const uint8_t *added_end;
 
 bool code_write(const void *code, const void *bytes, size_t count)
 {
@@ -65,6 +67,15 @@ bool code_is_own(const void *code)
         (void)dl_iterate_phdr(find_own, NULL);
     }
     const uint8_t *at = code;
+    if (at >= added_begin && at < added_end) {
+        return true;
+    }
     return (uintptr_t)code >= own_begin && (uintptr_t)code < own_end &&
            (at < forwarders_begin || at >= forwarders_end);
+}
+
+void code_add_own(const void *begin, const void *end)
+{
+    added_begin = begin;
+    added_end = end;
 }

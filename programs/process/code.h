@@ -17,7 +17,10 @@ void code_forked(void);
 // library for searches: loops of the program lead through it.
 #define CODE_OF_PROGRAM __attribute__((section("forwarders")))
 
-// Returns true if the address lies in this library.
+// Returns true if the address lies in this library, or in what code_add_own() named.
 bool code_is_own(const void *code);
+
+// Says that the code between two addresses is not the program's.
+void code_add_own(const void *begin, const void *end);
 
 #endif // PROGRAMS_PROCESS_CODE_H

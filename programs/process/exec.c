@@ -9,25 +9,28 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "programs/process/sanitizers.h"
 #include "programs/time/tsc.h"
 #include "programs/turn.h"
 
 #define WORDS_MAX 4096u
 
 // Calls a function that becomes another program, or fails.
-#define BECOME(call)                \
-    do {                            \
-        if (turn_on()) {            \
-            turn_prepare_exec();    \
-            tsc_trap(false);        \
-        }                           \
-        const int result_ = (call); \
-        const int error_ = errno;   \
-        if (turn_on()) {            \
-            tsc_trap(true);         \
-        }                           \
-        errno = error_;             \
-        return result_;             \
+#define BECOME(call)                 \
+    do {                             \
+        if (turn_on()) {             \
+            turn_prepare_exec();     \
+            sanitizers_limit(true);  \
+            tsc_trap(false);         \
+        }                            \
+        const int result_ = (call);  \
+        const int error_ = errno;    \
+        if (turn_on()) {             \
+            tsc_trap(true);          \
+            sanitizers_limit(false); \
+        }                            \
+        errno = error_;              \
+        return result_;              \
     } while (0)
 
 PROGRAM_EXPORT int execve(const char *path, char *const words[], char *const environment[])

@@ -347,7 +347,7 @@ static void find_loops(const uint8_t *begin, const uint8_t *end)
             if (!before->known || before->address < (uintptr_t)target) {
                 break;
             }
-            if (before->address == (uintptr_t)target && i != 0) {
+            if (before->address == (uintptr_t)target && i != 0 && !code_is_own(target)) {
                 found[found_count].head = target;
                 found[found_count++].jump = (const uint8_t *)(uintptr_t)instruction->address;
             }

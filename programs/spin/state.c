@@ -36,11 +36,31 @@ static size_t stack_bytes_at(uintptr_t pointer, uintptr_t end)
     return end - pointer < STATE_STACK_BYTES ? end - pointer : STATE_STACK_BYTES;
 }
 
+// Copies a part of the thread's stack. A sanitizer has its own memcpy() and memcmp(), which would
+// report the bytes between two variables.
+static void copy_stack(uint8_t *to, const greg_t *registers, size_t bytes)
+{
+    const void *from = (const void *)(uintptr_t)registers[REG_RSP];
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+// Returns how the end of the thread's stack differs from that of a state, as memcmp() does.
+static int compare_stack(const greg_t *registers, const state_t *state)
+{
+    const uint8_t *at = (const uint8_t *)(uintptr_t)registers[REG_RSP];
+    for (size_t i = 0; i < state->stack_bytes; i++) {
+        if (at[i] != state->stack[i]) {
+            return at[i] < state->stack[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
 void state_take(state_t *state, const greg_t *registers, uintptr_t stack_end)
 {
     memcpy(state->registers, registers, sizeof state->registers);
     state->stack_bytes = stack_bytes_at((uintptr_t)registers[REG_RSP], stack_end);
-    memcpy(state->stack, (const void *)(uintptr_t)registers[REG_RSP], state->stack_bytes);
+    copy_stack(state->stack, registers, state->stack_bytes);
 }
 
 bool state_is(const state_t *state, const greg_t *now)
@@ -48,7 +68,7 @@ bool state_is(const state_t *state, const greg_t *now)
     const greg_t *then = state->registers;
     // The general registers and the instruction pointer come first in the array.
     return memcmp(now, then, (REG_RIP + 1) * sizeof *now) == 0 && flags_of(now) == flags_of(then) &&
-           memcmp((const void *)(uintptr_t)now[REG_RSP], state->stack, state->stack_bytes) == 0;
+           compare_stack(now, state) == 0;
 }
 
 bool state_precedes(const greg_t *now, const state_t *other)
@@ -63,8 +83,7 @@ bool state_precedes(const greg_t *now, const state_t *other)
     const int order = memcmp(now, then, REG_RIP * sizeof *now);
     return order != 0                        ? order < 0
            : flags_of(now) != flags_of(then) ? flags_of(now) < flags_of(then)
-                                             : memcmp((const void *)(uintptr_t)now[REG_RSP],
-                                                      other->stack, other->stack_bytes) < 0;
+                                             : compare_stack(now, other) < 0;
 }
 
 static uint64_t add_to_sum(uint64_t sum, const uint8_t *at, size_t bytes)

@@ -7,7 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "programs/process/sanitizers.h"
 #include "programs/process/signals.h"
+#include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/time/clocks.h"
 #include "programs/time/moment.h"
@@ -94,8 +96,8 @@ static __attribute__((used)) int yield_of(const uint64_t *state)
     static uint64_t last;
     static uint32_t counted;
     uint64_t sum = 0;
-    if (!turn_enter("sched_yield")) {
-        return PROGRAM_NEXT(sched_yield)();
+    if (sanitizers_look() || !turn_enter("sched_yield")) {
+        return (int)system_call(SYS_sched_yield);
     }
     for (uint32_t i = 0; i < CALLER_WORDS; i++) {
         sum = (sum ^ state[i]) * UINT64_C(0x9e3779b97f4a7c15);
