@@ -388,6 +388,8 @@ void nic_memory_write(nic_memory_t *memory, uint64_t address, const void *bytes,
             at = page->bytes + part.offset;
             count = part.count;
         }
+        count =
+            SIM_MIN(count, PAGE_BYTES); // so that the copy is inlined, which takes 0.9 of the time
         memcpy(at, from, count);
         from += count;
         address += count;
@@ -408,6 +410,7 @@ void nic_memory_read(const nic_memory_t *memory, uint64_t address, void *bytes, 
             at = page == NULL ? NULL : page->bytes + part.offset;
             count = part.count;
         }
+        count = SIM_MIN(count, PAGE_BYTES); // as above
         if (at != NULL) {
             memcpy(to, at, count);
         } else {
