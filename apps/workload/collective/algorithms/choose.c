@@ -30,6 +30,7 @@ static const latency_t latencies[] = {
 
 // By 1, 2, more nodes: GB/s that LL reaches at most, and that a channel does.
 static const double ll_max[] = {141, 45, 35};
+#define BLACKWELL_GBYTES 700.0 // of NVLink, from which on LL reaches twice as much in a node (2.30)
 static const double ring_ll128_max[] = {36.7, 36.7, 36.7};
 static const double tree_ll128_max[] = {36, 36, 29};
 static const double tree_max[] = {38.7, 41.4, 36};
@@ -83,7 +84,8 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
     if (algorithm == &app__pat) {
         bus *= 0.75;
     }
-    bus = protocol == 0   ? SIM_MIN(ll_max[row], bus / 2)
+    const double faster = one_node && question->inside_gbytes > BLACKWELL_GBYTES ? 2 : 1;
+    bus = protocol == 0   ? SIM_MIN(ll_max[row] * faster, bus / 2)
           : protocol == 1 ? SIM_MIN(bus * 0.92, channels * ring_ll128_max[row])
                           : bus;
     const double steps =
