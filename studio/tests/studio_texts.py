@@ -99,6 +99,8 @@ def of_sources():
         for text in map(lambda text: text.removeprefix("rocesim plot: "), texts(path)):
             if text == "median" or count_words(text) >= 3 and not re.search(NO_LABEL, text):
                 yield text
+    for function in ["*reason_words(", "put_packet_words(", "void pcap_out_note_text("]:  # comments of frames
+        yield from (text for text in texts("pcap-out/fabric/note.c", function) if text not in ("", "{}"))
     # Warnings: of scenarios, of results, and of applications, whose reports mark them.
     for path in ["world/construct/planned_transfers.c", "results/run/runner.c",
                  *glob.glob("world/inspect/*.c")]:

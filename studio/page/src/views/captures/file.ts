@@ -41,7 +41,7 @@ function columns_of(has_ports: boolean): GridColumn<Packet>[] {
     const words = t().captures;
     const did = (row: Packet) => [row.port, row.way ? ` ${words.ways[row.way]}` : ""].join("");
     const note = (row: Packet) =>
-        row.note ? badge(row.note, /^(dropped|trimmed)/.test(row.note) ? "bad" : "warn") : "";
+        row.note ? badge(told(row.note), /^(dropped|trimmed)/.test(row.note) ? "bad" : "warn") : "";
     const ports: GridColumn<Packet>[] = [
         { name: "port", title: words.at_port, width: 200, cell: did },
         { name: "note", title: words.note, width: 220, cell: note },

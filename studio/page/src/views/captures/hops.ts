@@ -5,7 +5,7 @@ import { h, type Child } from "../../core/dom";
 import { count, nanoseconds } from "../../core/format";
 import { link, with_query } from "../../core/router";
 import type { Packet } from "../../core/types";
-import { t } from "../../i18n/text";
+import { t, told } from "../../i18n/text";
 import { button } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 
@@ -41,7 +41,7 @@ export async function packet_hops(
         const show = button(`#${one.n}`, () => open(one.n), { small: true, kind: "quiet" });
         const did = one.way ? words.ways[one.way] : "";
         const time = right(nanoseconds(one.time_ns, 7));
-        return [show, time, at === 0 ? "" : right(`+${nanoseconds(since)}`), one.port, did, one.note];
+        return [show, time, at === 0 ? "" : right(`+${nanoseconds(since)}`), one.port, did, told(one.note ?? "")];
     };
     const rows = journeys.flatMap((frames, index) => {
         const lasts = frames.at(-1)!.time_ns - frames[0]!.time_ns;
