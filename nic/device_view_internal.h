@@ -63,6 +63,13 @@ static inline bool nic__device_step_at(const nic_t *nic, nic_lane_index_t lane, 
     return nic__step_at(nic->host, lane, step, time_ps);
 }
 
+// Cancels a step that is booked in a lane.
+static inline void nic__device_step_remove(const nic_t *nic, nic_lane_index_t lane,
+                                           nic_step_t *step)
+{
+    nic__step_remove(nic->host, lane, step);
+}
+
 // Returns the first step of a lane, or NULL. The host has lanes.
 static inline nic_step_t *nic__device_next_step(const nic_t *nic, nic_lane_index_t lane)
 {

@@ -4,7 +4,8 @@
 // Each of the two directions is a FIFO server of the link's rate. A transfer is booked at the
 // moment it is asked for, which gives the bandwidth away in that order, and a latency is added
 // behind it: so no event belongs to a transaction, and waiting for a far answer never blocks the
-// link.
+// link. A core in the middle of its step is ahead of the simulation's time, so its writes wait in
+// a list until other transfers or their arrival need them to be booked, in the order of time.
 // Transactions are those of the transaction layer (PCI Express Base Specification, ch. 2): posted
 // writes (MMIO by the CPU in lines of 64 bytes, DMA by the NIC), and reads, whose data come back in
 // completions of at most completion_max_bytes. Acknowledgements and flow control of the link layer
@@ -67,6 +68,13 @@ typedef struct nic_pcie_link {
     sim_time_t flit_ps; // time of a flit; 0: no flits
 } nic_pcie_link_t;
 
+// A core's write of a WQE by MMIO, until nic_pcie_take_write returns it.
+typedef struct nic_pcie_write {
+    struct nic_pcie_write *next;
+    sim_time_t time_ps; // when the core does it; as soon as it is booked, when it arrives
+    uint32_t lines;
+} nic_pcie_write_t;
+
 typedef struct nic_pcie_counters {
     uint64_t transactions[NIC_PCIE_USE_COUNT]; // TLPs of requests and writes
     uint64_t bytes[NIC_PCIE_USE_COUNT];        // both directions, headers included
@@ -83,7 +91,13 @@ typedef struct nic_pcie {
     // slow.
     nic_pcie_beyond_fn beyond;
     void *beyond_ctx;
-    nic_pcie_link_t down; // host to NIC
+    nic_pcie_write_t *first; // writes of cores, in the order of time; the booked ones come first
+    nic_pcie_write_t *last;
+    nic_pcie_write_t *booked;   // the last booked one of these; NULL: none is
+    nic_pcie_write_t *inserted; // the last one inserted, while it waits
+    sim_time_t waiting_ps;      // time of the first one that is not booked; NEVER
+    sim_time_t coming_ps;       // none of them arrives before this; NEVER: there are none
+    nic_pcie_link_t down;       // host to NIC
     nic_pcie_link_t up;
     uint64_t byte_time;         // time of one byte, in the unit of `fraction`
     nic_pcie_link_t ordered;    // payload of writes that stay in order, on their way to memory
@@ -166,28 +180,31 @@ static inline sim_time_t nic__pcie_and_beyond(nic_pcie_t *pcie, sim_time_t now_p
     return SIM_MAX(beyond_ps, link_ps);
 }
 
+// Adds a core's write of a WQE, which it does at time_ps, not before the simulation's time.
+void nic_pcie_mmio(nic_pcie_t *pcie, nic_pcie_write_t *write, sim_time_t time_ps, uint64_t bytes);
+// Returns the next write that has arrived by now_ps and removes it; NULL: there is none. Its
+// time_ps is that of its arrival.
+nic_pcie_write_t *nic_pcie_take_write(nic_pcie_t *pcie, sim_time_t now_ps);
+// Books the writes that cores do until now_ps.
+void nic__pcie_book_writes(nic_pcie_t *pcie, sim_time_t now_ps);
+
+// Books `bytes` of the way to the NIC, behind what cores have written until then.
+static inline sim_time_t nic__pcie_book_down(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
+{
+    if (SIM_UNLIKELY(pcie->waiting_ps <= now_ps)) {
+        nic__pcie_book_writes(pcie, now_ps);
+    }
+    return nic__pcie_book(&pcie->down, now_ps, bytes, pcie->byte_time);
+}
+
 // Each books a transfer that is asked for at `now_ps` and returns when it is through: all its bytes
-// at the other end. Calls of one direction come in the order in which the link is to serve them;
-// now_ps may lie a little ahead of the simulation's time (a core in the middle of its step).
+// at the other end. Calls of one direction come in the order in which the link is to serve them.
 sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps);
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
 // Books a read whose request went ahead in time. It has no latency but that of the link's own
 // queue.
 sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t address,
                                uint64_t bytes);
-
-// Books WQEs from CPU to NIC, in lines.
-static inline sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
-{
-    const uint64_t lines = nic__pcie_chunks(bytes, NIC_PCIE_LINE_BYTES);
-    const uint64_t sent_bytes = lines * (NIC_PCIE_LINE_BYTES + pcie->config.request_header_bytes);
-    nic__pcie_count(pcie, NIC_PCIE_WQE_MMIO, lines, sent_bytes);
-    const sim_time_t link_ps =
-        nic__pcie_book(&pcie->down, now_ps, sent_bytes, pcie->mmio_byte_time);
-    const uint64_t line_bytes = lines * NIC_PCIE_LINE_BYTES;
-    return nic__pcie_and_beyond(pcie, now_ps, line_bytes, NIC_PCIE_WQE_MMIO, link_ps) +
-           pcie->config.write_latency_ps;
-}
 
 static inline uint64_t nic__pcie_next_tag(const nic_pcie_t *pcie, uint64_t tag)
 {
@@ -211,7 +228,7 @@ static SIM_ALWAYS_INLINE sim_time_t nic_pcie_read_at(nic_pcie_t *pcie, sim_time_
     const bool once = SIM_LIKELY(requests == 1);
     const sim_time_t held_ps = once ? *tag_ps : nic__pcie_take_tags(pcie, now_ps, requests);
     const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
-    const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
+    const sim_time_t data_ps = nic__pcie_book_down(pcie, now_ps, down_bytes);
     const sim_time_t link_ps =
         nic__pcie_and_beyond(pcie, now_ps, bytes, use, SIM_MAX(asked_ps, data_ps));
     const sim_time_t done_ps = SIM_MAX(link_ps, held_ps) + pcie->config.read_latency_ps;

@@ -51,6 +51,8 @@ void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config)
         .mmio_byte_time =
             byte_time(config, config->overhead_permille + config->mmio_overhead_permille),
         .tag_free_ps = sim_alloc_array(config->tags, sizeof(sim_time_t)),
+        .waiting_ps = SIM_TIME_NEVER,
+        .coming_ps = SIM_TIME_NEVER,
     };
     if (config->ordered_bytes != 0) {
         pcie->ordered_byte_time =
@@ -67,11 +69,109 @@ void nic_pcie_fini(nic_pcie_t *pcie)
     pcie->tag_free_ps = NULL;
 }
 
+// -- writes of cores
+
+// Returns the last write that the core does until time_ps. The first one that waits is among them,
+// and the last one is not.
+static nic_pcie_write_t *last_until(const nic_pcie_t *pcie, sim_time_t time_ps)
+{
+    nic_pcie_write_t *write = pcie->booked == NULL ? pcie->first : pcie->booked->next;
+    if (pcie->inserted != NULL && pcie->inserted->time_ps <= time_ps) {
+        write = pcie->inserted; // most often by the same core, so few lie between
+    }
+    while (write->next->time_ps <= time_ps) {
+        write = write->next;
+    }
+    return write;
+}
+
+static inline uint64_t mmio_bytes(const nic_pcie_t *pcie, const nic_pcie_write_t *write)
+{
+    return write->lines * (NIC_PCIE_LINE_BYTES + pcie->config.request_header_bytes);
+}
+
+// Sets the time before which no write arrives: exact if the next one is booked, or if nothing else
+// is booked before it.
+static inline void set_coming(nic_pcie_t *pcie)
+{
+    const nic_pcie_write_t *const write = pcie->first;
+    if (write == NULL) {
+        pcie->coming_ps = SIM_TIME_NEVER;
+    } else if (pcie->booked != NULL) {
+        pcie->coming_ps = write->time_ps;
+    } else {
+        const uint64_t work = mmio_bytes(pcie, write) * pcie->mmio_byte_time;
+        pcie->coming_ps = SIM_MAX(write->time_ps, pcie->down.free_ps) +
+                          (work >> NIC_PCIE_FRACTION_BITS) + pcie->config.write_latency_ps;
+    }
+}
+
+void nic_pcie_mmio(nic_pcie_t *pcie, nic_pcie_write_t *write, sim_time_t time_ps, uint64_t bytes)
+{
+    write->time_ps = time_ps;
+    write->lines = (uint32_t)nic__pcie_chunks(bytes, NIC_PCIE_LINE_BYTES);
+    nic_pcie_write_t *before = pcie->booked;
+    if (pcie->waiting_ps <= time_ps) {
+        before = pcie->last->time_ps <= time_ps ? pcie->last : last_until(pcie, time_ps);
+    } else {
+        pcie->waiting_ps = time_ps;
+    }
+    nic_pcie_write_t **const link = before == NULL ? &pcie->first : &before->next;
+    write->next = *link;
+    *link = write;
+    pcie->last = write->next == NULL ? write : pcie->last;
+    pcie->inserted = write;
+    if (pcie->first == write) {
+        set_coming(pcie);
+    }
+}
+
+static void book_first_write(nic_pcie_t *pcie)
+{
+    nic_pcie_write_t *const write = pcie->booked == NULL ? pcie->first : pcie->booked->next;
+    const sim_time_t now_ps = write->time_ps;
+    const uint64_t bytes = mmio_bytes(pcie, write);
+    nic__pcie_count(pcie, NIC_PCIE_WQE_MMIO, write->lines, bytes);
+    const sim_time_t link_ps = nic__pcie_book(&pcie->down, now_ps, bytes, pcie->mmio_byte_time);
+    write->time_ps = nic__pcie_and_beyond(pcie, now_ps, write->lines * NIC_PCIE_LINE_BYTES,
+                                          NIC_PCIE_WQE_MMIO, link_ps) +
+                     pcie->config.write_latency_ps;
+    SIM_ASSERT(pcie->booked == NULL || pcie->booked->time_ps <= write->time_ps);
+    pcie->booked = write;
+    pcie->inserted = pcie->inserted == write ? NULL : pcie->inserted;
+    pcie->waiting_ps = write->next == NULL ? SIM_TIME_NEVER : write->next->time_ps;
+}
+
+void nic__pcie_book_writes(nic_pcie_t *pcie, sim_time_t now_ps)
+{
+    while (pcie->waiting_ps <= now_ps) {
+        book_first_write(pcie);
+    }
+}
+
+// Books one write only: the NIC may read before the next one, when this one arrives.
+nic_pcie_write_t *nic_pcie_take_write(nic_pcie_t *pcie, sim_time_t now_ps)
+{
+    if (pcie->booked == NULL && pcie->waiting_ps <= now_ps) {
+        book_first_write(pcie);
+    }
+    nic_pcie_write_t *write = NULL;
+    if (SIM_LIKELY(pcie->booked != NULL) && SIM_LIKELY(pcie->first->time_ps <= now_ps)) {
+        write = pcie->first;
+        pcie->first = write->next;
+        pcie->booked = pcie->booked == write ? NULL : pcie->booked;
+    }
+    set_coming(pcie);
+    return write;
+}
+
+// -- other transfers
+
 sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps)
 {
     const uint64_t sent_bytes = nic_pcie_doorbell_bytes(&pcie->config);
     nic__pcie_count(pcie, NIC_PCIE_DOORBELL, 1, sent_bytes);
-    const sim_time_t link_ps = nic__pcie_book(&pcie->down, now_ps, sent_bytes, pcie->byte_time);
+    const sim_time_t link_ps = nic__pcie_book_down(pcie, now_ps, sent_bytes);
     return nic__pcie_and_beyond(pcie, now_ps, NIC_PCIE_DOORBELL_BYTES, NIC_PCIE_DOORBELL, link_ps) +
            pcie->config.write_latency_ps;
 }
@@ -110,7 +210,7 @@ sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t add
     nic__pcie_count(pcie, NIC_PCIE_PAYLOAD_READ,
                     nic__pcie_chunks(bytes, pcie->config.read_max_bytes), up_bytes + down_bytes);
     const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
-    const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
+    const sim_time_t data_ps = nic__pcie_book_down(pcie, now_ps, down_bytes);
     return SIM_MAX(asked_ps, data_ps);
 }
 

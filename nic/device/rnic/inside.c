@@ -99,7 +99,7 @@ nic_rnic_t *nic__rnic_create(nic_t *nic)
         rnic->posting == NIC_POSTING_GPU ? rnic->detail.gpu_channels : rnic->detail.proxy_cores;
     rnic->poster_free_ps = sim_alloc_array(rnic->posters, sizeof(*rnic->poster_free_ps));
     rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
-    rnic->coming_ps = SIM_TIME_NEVER;
+    rnic->look_ps = SIM_TIME_NEVER;
     sim_timer_init_upkeep(&rnic->pause_timer, nic__rnic_pause_fired);
     rnic->coming_look = nic__items_grow(rnic);
     rnic->free_items = rnic->coming_look->next;

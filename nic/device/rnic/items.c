@@ -113,11 +113,8 @@ static void item_step(nic_item_t *item)
 {
     nic__rnic_begin(item->nic);
     if (SIM_UNLIKELY(item->kind == NIC_ITEM_COMING)) { // those that are here were taken just now
-        nic_rnic_t *const rnic = nic__rnic(item->nic);
-        rnic->looks = false;
-        if (rnic->coming != NULL) {
-            nic__rnic_look_for_coming(rnic);
-        }
+        nic__rnic(item->nic)->look_ps = SIM_TIME_NEVER;
+        nic__rnic_look_for_coming(nic__rnic(item->nic));
         return;
     }
     if (item->kind == NIC_ITEM_ANSWER) {

@@ -24,10 +24,10 @@ typedef struct nic_item {
     _Alignas(SIM_CACHE_LINE) nic_t *nic;
     union {
         nic_step_t step;
-        struct { // while it is in a list instead
-            struct nic_item *next;
-            sim_time_t arrives_ps; // WQEs written by MMIO
-            uint32_t set;          // set of the cache for the first of these WQEs
+        struct nic_item *next; // in a list
+        struct {               // a WQE written by MMIO, on its way
+            nic_pcie_write_t write;
+            uint32_t set; // of the cache
         };
     };
     nic_qp_t *qp;   // NULL: it was destroyed or reset

@@ -57,30 +57,29 @@ sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const 
     return bytes * rnic->pcie.mmio_byte_time >> NIC_PCIE_FRACTION_BITS;
 }
 
-// -- WQEs on their way by MMIO: the link keeps their order
+// -- WQEs on their way by MMIO
 
 // Schedules the check at the earliest time at which a processing unit could finish the WQE. Nothing
 // before that time is visible outside the NIC.
 void nic__rnic_look_for_coming(nic_rnic_t *rnic)
 {
-    rnic->looks = true;
-    nic__item_at(rnic->coming_look, rnic->coming_ps + rnic->detail.pu_send_ps);
-}
-
-static void add_coming(nic_t *nic, nic_item_t *item)
-{
-    nic_rnic_t *const rnic = nic__rnic(nic);
-    if (rnic->coming == NULL) {
-        rnic->coming = item;
-        rnic->coming_ps = item->arrives_ps;
-        if (!rnic->looks) {
-            nic__rnic_look_for_coming(rnic);
-        }
-    } else {
-        SIM_ASSERT(rnic->coming_last->arrives_ps <= item->arrives_ps);
-        rnic->coming_last->next = item;
+    if (rnic->pcie.coming_ps == SIM_TIME_NEVER) {
+        return;
     }
-    rnic->coming_last = item;
+    const sim_time_t look_ps = rnic->pcie.coming_ps + rnic->detail.pu_send_ps;
+    if (SIM_LIKELY(rnic->look_ps <= look_ps)) {
+        return;
+    }
+    nic_item_t *const look = rnic->coming_look;
+    if (rnic->look_ps != SIM_TIME_NEVER) { // another core's WQE comes sooner
+        if (sim_timer_armed(&look->timer)) {
+            sim_timer_cancel(nic__device_node(rnic->nic), &look->timer);
+        } else {
+            nic__device_step_remove(rnic->nic, NIC_LANE_HOST, &look->step);
+        }
+    }
+    rnic->look_ps = look_ps;
+    nic__item_at(look, look_ps);
 }
 
 // -- posting
@@ -119,16 +118,18 @@ static inline void spend_on_lines(nic_core_t *core, const nic_detail_t *detail,
 static SIM_NOINLINE void post_by_doorbell(nic_qp_t *qp, uint32_t count)
 {
     nic_t *const nic = nic__device_nic(qp);
-    nic_rnic_t *const rnic = nic__rnic(nic);
+    const nic_rnic_t *const rnic = nic__rnic(nic);
     nic_core_t *const core = nic__device_core(nic);
-    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_DOORBELL, qp);
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_POSTING, qp);
     item->first = nic__device_posted(qp) - count;
     item->count = count;
     item->fetched = true;
-    if (core != NULL) {
-        spend_on_doorbell(core, &rnic->detail, qp, count);
+    if (core == NULL) {
+        nic__rnic_posted(item);
+        return;
     }
-    nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__device_posting_ps(nic)));
+    spend_on_doorbell(core, &rnic->detail, qp, count);
+    nic__item_at(item, nic__device_posting_ps(nic));
 }
 
 static inline void post_by_mmio(nic_qp_t *qp)
@@ -148,8 +149,8 @@ static inline void post_by_mmio(nic_qp_t *qp)
     item->fetched = false;
     item->set = nic_cache_set(rnic->held[NIC_STORE_WQE],
                               nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index)));
-    item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__device_posting_ps(nic), bytes);
-    add_coming(nic, item);
+    nic_pcie_mmio(&rnic->pcie, &item->write, nic__device_posting_ps(nic), bytes);
+    nic__rnic_look_for_coming(rnic);
 }
 
 // -- a GPU that posts, or a core that posts for it

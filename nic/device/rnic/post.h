@@ -13,7 +13,7 @@ sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const 
 void nic__rnic_look_for_coming(nic_rnic_t *rnic); // at the first WQE that comes by MMIO
 void nic__rnic_doorbell_arrives(nic_item_t *item, const nic_qp_t *qp);
 
-// Rings the Doorbell of WQEs that a GPU or its proxy has written.
+// Rings the Doorbell of WQEs that a core, a GPU or its proxy has written.
 void nic__rnic_posted(nic_item_t *item);
 // Returns the time from a completion in memory until a GPU that posts knows of it.
 sim_time_t nic__rnic_notice_ps(const nic_rnic_t *rnic, bool received);

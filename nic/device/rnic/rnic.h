@@ -87,14 +87,11 @@ typedef struct nic_rnic nic_rnic_t;
 struct nic_rnic {
     nic_detail_t detail;
     nic_pcie_t pcie;
-    sim_time_t tx_free_ps; // the sending side is busy until
-    sim_time_t rx_free_ps; // the receiving side is busy until
-    sim_time_t at_ps;      // time of what happens in the NIC: now, or that of a WQE's arrival
-    sim_time_t coming_ps;  // when the first of those arrives; NEVER if none is on its way
-    nic_item_t *coming;    // WQEs on their way by MMIO, in order of arrival
-    nic_item_t *coming_last;
-    nic_item_t *coming_look; // at those
-    bool looks;              // that is booked
+    sim_time_t tx_free_ps;   // the sending side is busy until
+    sim_time_t rx_free_ps;   // the receiving side is busy until
+    sim_time_t at_ps;        // time of what happens in the NIC: now, or that of a WQE's arrival
+    nic_item_t *coming_look; // a look at WQEs that have come by MMIO
+    sim_time_t look_ps;      // when that is booked; NEVER
     nic_tx_unit_t *tx_units;
     nic_rx_unit_t *rx_units;
     nic_expected_t expected[NIC_EXPECTED]; // in the order in which they come

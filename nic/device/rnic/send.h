@@ -8,15 +8,15 @@
 // Every event of the NIC calls nic__rnic_begin first. A WQE written by MMIO schedules no event:
 // WQEs arrive in order and have no visible effect for a while. So the next event processes all WQEs
 // whose arrival time has passed.
-static inline bool nic__rnic_has_coming(const nic_t *nic) // some that have arrived
+static inline bool nic__rnic_has_coming(const nic_t *nic) // some that may have arrived
 {
-    return nic__rnic(nic)->coming_ps <= nic__device_now_ps(nic);
+    return nic__rnic(nic)->pcie.coming_ps <= nic__device_now_ps(nic);
 }
 static inline void nic__rnic_begin(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__device_now_ps(nic);
-    if (SIM_UNLIKELY(rnic->coming_ps <= now_ps)) {
+    if (SIM_UNLIKELY(rnic->pcie.coming_ps <= now_ps)) {
         nic__rnic_take_coming(nic);
     }
     rnic->at_ps = now_ps;

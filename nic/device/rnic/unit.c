@@ -274,22 +274,24 @@ void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 
 // Prefetches what the WQEs that come next will need, in steps: the item, then its queue pair, then
 // the WQE and its set in the cache.
-static SIM_ALWAYS_INLINE void expect_wqes(const nic_rnic_t *rnic, const nic_item_t *next)
+static SIM_ALWAYS_INLINE void expect_wqes(const nic_rnic_t *rnic)
 {
+    nic_pcie_write_t *const next = rnic->pcie.first;
     if (next == NULL) {
         return;
     }
-    const nic_item_t *const second = next->next;
-    __builtin_prefetch(&rnic->held[NIC_STORE_WQE]->slots[next->set]);
-    if (second == NULL) {
+    const nic_item_t *const first = SIM_CONTAINER_OF(next, nic_item_t, write);
+    __builtin_prefetch(&rnic->held[NIC_STORE_WQE]->slots[first->set]);
+    if (next->next == NULL) {
         return;
     }
-    if (second->qp != NULL) {
-        __builtin_prefetch(nic__rnic_qp(second->qp));
-        nic__device_prefetch_sending(second->qp);
+    const nic_qp_t *const qp = SIM_CONTAINER_OF(next->next, nic_item_t, write)->qp;
+    if (qp != NULL) {
+        __builtin_prefetch(nic__rnic_qp(qp));
+        nic__device_prefetch_sending(qp);
     }
-    if (second->next != NULL) {
-        __builtin_prefetch(second->next);
+    if (next->next->next != NULL) {
+        __builtin_prefetch(SIM_CONTAINER_OF(next->next->next, nic_item_t, write));
     }
 }
 
@@ -297,13 +299,14 @@ void nic__rnic_take_coming(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__device_now_ps(nic);
-    while (rnic->coming_ps <= now_ps) {
-        nic_item_t *const item = rnic->coming;
-        SIM_CHECK(item != NULL);
-        rnic->coming = item->next;
-        rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
-        rnic->at_ps = item->arrives_ps;
-        expect_wqes(rnic, item->next);
+    while (rnic->pcie.coming_ps <= now_ps) {
+        nic_pcie_write_t *const write = nic_pcie_take_write(&rnic->pcie, now_ps);
+        if (write == NULL) {
+            continue; // it comes later
+        }
+        nic_item_t *const item = SIM_CONTAINER_OF(write, nic_item_t, write);
+        rnic->at_ps = write->time_ps;
+        expect_wqes(rnic);
         nic_qp_t *const qp = item->qp;
         if (SIM_UNLIKELY(qp == NULL || nic__device_closed(qp) || was_flushed(item, qp))) {
             nic__item_free(item);

@@ -37,8 +37,13 @@ START_TEST(ten_wqes_booked)
     const nic_pcie_config_t config = connect_ib();
     nic_pcie_t pcie;
     nic_pcie_init(&pcie, &config);
+    nic_pcie_write_t writes[10];
     for (uint32_t i = 0; i < 10; i++) {
-        (void)nic_pcie_mmio(&pcie, 0, 65);
+        nic_pcie_mmio(&pcie, &writes[i], 0, 65);
+    }
+    ck_assert_ptr_eq(nic_pcie_take_write(&pcie, SIM_PS_PER_MS), &writes[0]);
+    for (uint32_t i = 1; i < 10; i++) {
+        ck_assert_ptr_eq(nic_pcie_take_write(&pcie, SIM_PS_PER_MS), &writes[i]);
     }
     ck_assert_uint_eq(pcie.down.bytes, 1800);
     (void)nic_pcie_doorbell(&pcie, 0);
@@ -75,6 +80,16 @@ START_TEST(rates)
 }
 END_TEST
 
+// Books a core's write and returns when it arrives.
+static sim_time_t write_ps(nic_pcie_t *pcie, sim_time_t time_ps, uint64_t bytes)
+{
+    nic_pcie_write_t write;
+    nic_pcie_mmio(pcie, &write, time_ps, bytes);
+    ck_assert_ptr_eq(nic_pcie_take_write(pcie, SIM_PS_PER_S), &write);
+    ck_assert_uint_eq(pcie->coming_ps, SIM_TIME_NEVER);
+    return write.time_ps;
+}
+
 // Returns how many transfers of one kind the link takes in a millisecond if it is never idle.
 static uint64_t taken(const nic_pcie_config_t *config, bool mmio, uint64_t bytes)
 {
@@ -83,8 +98,8 @@ static uint64_t taken(const nic_pcie_config_t *config, bool mmio, uint64_t bytes
     uint64_t count = 0;
     const sim_time_t end_ps =
         SIM_PS_PER_MS + (mmio ? config->write_latency_ps : config->read_latency_ps);
-    while ((mmio ? nic_pcie_mmio(&pcie, 0, bytes)
-                 : nic_pcie_read(&pcie, 0, bytes, NIC_PCIE_WQE_READ)) <= end_ps) {
+    while ((mmio ? write_ps(&pcie, 0, bytes) : nic_pcie_read(&pcie, 0, bytes, NIC_PCIE_WQE_READ)) <=
+           end_ps) {
         count++;
     }
     nic_pcie_fini(&pcie);
@@ -102,6 +117,39 @@ START_TEST(rates_booked)
     const uint64_t sends = line_rate_of(&config) / 2 / 1000;
     ck_assert_uint_le(taken(&config, true, 65), sends + 1);
     ck_assert_uint_ge(taken(&config, true, 65), sends - 1);
+}
+END_TEST
+
+// Two cores write ahead of time, each in its own order. The link serves all of them in the order of
+// time, and a read comes behind what was written before it, and not behind what is written later.
+START_TEST(writes_in_the_order_of_time)
+{
+    const nic_pcie_config_t config = connect_ib();
+    nic_pcie_t pcie;
+    nic_pcie_init(&pcie, &config);
+    const sim_time_t line_ps = write_ps(&pcie, 0, 64) - config.write_latency_ps;
+    nic_pcie_write_t writes[8];
+    const sim_time_t times_ps[] = {100000, 140000, 180000, 220000, 90000, 140000, 150000, 400000};
+    const uint32_t order[] = {4, 0, 1, 5, 6, 2, 3, 7};
+    for (uint32_t i = 0; i < SIM_COUNT_OF(writes); i++) {
+        nic_pcie_mmio(&pcie, &writes[i], times_ps[i], 64);
+    }
+    ck_assert_uint_eq(pcie.coming_ps, 90000 + line_ps + config.write_latency_ps);
+    const sim_time_t read_ps = nic_pcie_read(&pcie, 150000, 64, NIC_PCIE_CONTEXT_READ);
+    ck_assert_uint_ge(read_ps, 150000 + line_ps + config.read_latency_ps);
+    ck_assert_uint_lt(read_ps, 150000 + 3 * line_ps + config.read_latency_ps);
+    ck_assert_ptr_null(nic_pcie_take_write(&pcie, pcie.coming_ps - 1));
+    for (uint32_t i = 0; i < SIM_COUNT_OF(writes); i++) {
+        const sim_time_t asked_ps = times_ps[order[i]];
+        ck_assert_ptr_eq(nic_pcie_take_write(&pcie, SIM_PS_PER_MS), &writes[order[i]]);
+        const sim_time_t arrives_ps = writes[order[i]].time_ps - config.write_latency_ps;
+        ck_assert_uint_ge(arrives_ps, asked_ps + line_ps);
+        ck_assert_uint_le(arrives_ps, asked_ps + 2 * line_ps + 1); // rounded up
+    }
+    ck_assert_ptr_null(nic_pcie_take_write(&pcie, SIM_PS_PER_MS));
+    ck_assert_uint_eq(pcie.coming_ps, SIM_TIME_NEVER);
+    ck_assert(nic_pcie_conserved(&pcie));
+    nic_pcie_fini(&pcie);
 }
 END_TEST
 
@@ -242,7 +290,7 @@ START_TEST(flits_are_whole)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(ten_wqes), CHECK_TEST(ten_wqes_booked), CHECK_TEST(rates),
-           CHECK_TEST(rates_booked), CHECK_TEST(idle_latency),
-           CHECK_TEST(completions_end_at_multiples), CHECK_TEST(tags),
+           CHECK_TEST(rates_booked), CHECK_TEST(writes_in_the_order_of_time),
+           CHECK_TEST(idle_latency), CHECK_TEST(completions_end_at_multiples), CHECK_TEST(tags),
            CHECK_TEST(profiles_are_sound), CHECK_TEST(generations_5_and_6),
            CHECK_TEST(flits_are_whole))

@@ -426,6 +426,53 @@ START_TEST(posting_costs_its_core)
 }
 END_TEST
 
+typedef struct batch {
+    uint32_t count;
+    bool lists; // by Doorbells, of two each
+    nic_send_wr_t wr;
+} batch_t;
+
+static bool post_batch(nic_core_t *core, void *ctx)
+{
+    const batch_t *const batch = ctx;
+    nic_send_wr_t wr[] = {batch->wr, batch->wr};
+    wr[0].next = batch->lists ? &wr[1] : NULL;
+    for (uint32_t i = 0; i < batch->count; i += batch->lists ? 2 : 1) {
+        ck_assert_int_eq(nic_post_send_list(qps.qp[0], wr, NULL), SIM_OK);
+    }
+    nic_core_stop(core);
+    return true;
+}
+
+// Returns when the first of so many SENDs leaves that a core posts in one step.
+static sim_time_t first_leaves_ps(uint32_t count, bool lists)
+{
+    pair_config_init(&config);
+    config.nic.profile = NIC_PROFILE_CONNECTX_5;
+    set_up(NIC_QPT_RC);
+    pair_post_recvs(pair, &qps, count, 64);
+    batch_t batch = {count, lists, pair_wr(pair, NIC_WR_SEND, 64)};
+    nic_core_start(nic_core_create(pair->node[0], post_batch, &batch), 0);
+    pair_run(pair);
+    ck_assert_uint_eq(pair->done_count[1], count);
+    const sim_time_t left_ps = pair->wire[0].time_ps;
+    tear_down();
+    return left_ps;
+}
+
+// A core that posts on while the NIC reads context and payload holds up only what it really does
+// before them.
+START_TEST(first_of_a_batch_does_not_wait_for_the_last)
+{
+    for (uint32_t lists = 0; lists < 2; lists++) {
+        const sim_time_t few_ps = first_leaves_ps(8, lists != 0);
+        const sim_time_t many_ps = first_leaves_ps(128, lists != 0);
+        ck_assert_uint_ge(many_ps, few_ps);
+        ck_assert_uint_le(many_ps, few_ps + 100 * SIM_PS_PER_NS);
+    }
+}
+END_TEST
+
 // -- caches
 
 // 100 WRITEs go to as many pages of 4 KiB, twice; with pages of 2 MiB all lie in one.
@@ -537,5 +584,7 @@ CHECK_MAIN(CHECK_TEST(payloads_pass_the_sending_side_by_lines),
            CHECK_TEST(ten_wqes_by_doorbell), CHECK_TEST(writes_of_a_receive),
            CHECK_TEST(inline_has_a_limit), CHECK_TEST(idle_polling_costs_no_events),
            CHECK_TEST(polls_that_would_find_nothing_are_left_out),
-           CHECK_TEST(posting_costs_its_core), CHECK_TEST(larger_pages_need_fewer_translations),
+           CHECK_TEST(posting_costs_its_core),
+           CHECK_TEST(first_of_a_batch_does_not_wait_for_the_last),
+           CHECK_TEST(larger_pages_need_fewer_translations),
            CHECK_TEST(words_beyond_the_cache_come_later), CHECK_TEST(slow_nic_pauses_its_link))

@@ -21,8 +21,8 @@ sed 's/bulk:.*/perftest: {test: ib_write_lat, size: 2, inline: 220, iterations: 
     "$work/pair.yaml" >"$work/perftest.yaml"
 sed 's/bulk:.*/collective: {kind: send-recv, ranks: 2, bytes: 8, protocol: plain, repeat: 100}]/
     s/15ns/150ns/' "$work/pair.yaml" >"$work/put.yaml"
-rates='from: host0, to: "host[1-8]", verb: send, transport: ud, bytes: 0, batch: 32, warm-up: 20us'
-rates="$rates, threads-per-machine: 32, qps-per-thread: 4, window: 128, measure: 20us"
+rates='from: host0, to: "host[1-8]", verb: send, transport: ud, bytes: 0, batch: 32, warm-up: 50us'
+rates="$rates, threads-per-machine: 32, qps-per-thread: 4, window: 128, measure: 100us"
 sed "s/hosts: 2/hosts: 9/; s/bulk:.*/verbs-rate: {$rates}]/" "$work/pair.yaml" >"$work/rate.yaml"
 run() {
     rocesim run "$@" -o "$work/out" >"$work/log" 2>&1 || fail "$* $(cat "$work/log")"
