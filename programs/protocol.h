@@ -28,10 +28,11 @@
 #define PROGRAM_TRACE_ENVIRONMENT "ROCESIM_PROGRAM_TRACE" // path of the file of the trace, if any
 #define PROGRAM_STATUS_LOST 137 // exit status of a program that its library ends
 
-#define PROGRAM_DEVICES_MAX 64u // NICs of a host
-#define PROGRAM_SGES_MAX 30u    // places of a work request
-#define PROGRAM_POLL_MAX 256u   // completions of one call
-#define PROGRAM_EVENTS_MAX 64u  // events of one answer
+#define PROGRAM_DEVICES_MAX 64u     // NICs of a host
+#define PROGRAM_SGES_MAX 30u        // places of a work request
+#define PROGRAM_POLL_MAX 256u       // completions of one call
+#define PROGRAM_POLLS_IN_A_ROW 256u // empty polls that return while other queues have completions
+#define PROGRAM_EVENTS_MAX 64u      // events of one answer
 // Entries in a port's table of GIDs. All are the port's address, since programs ask for the index
 // at which their authors' adapters have that of RoCE v2: 0, 1 or 3.
 #define PROGRAM_GIDS 4u
@@ -63,6 +64,9 @@ typedef enum program_op {
     PROGRAM_FORKED,    // in: handle, status (the kernel's number of the process; -1: none)
     PROGRAM_PROCESS,   // in: handle (of a process's first thread). out: status (the kernel's number
                        // of the process). ESRCH: it is no process of the program, or has ended
+    PROGRAM_KILL,      // in: status (the kernel's number of a process; -N: of a group), count (the
+                       // signal). Other processes than the caller's get it, and what it kills
+                       // is dead when the call returns. ESRCH: there are none; EINVAL, EPERM
     PROGRAM_THREAD_END, // in: status (the kernel's number). The thread ends after the answer
     PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
                         // handle (a thread's number, plus 1): it looks at its signals again

@@ -46,6 +46,7 @@
 #define CALLER_SUMS 8u
 #define FRAMES_MAX 32u   // of the library, above that of a call
 #define MOVES_MAX 10000u // attempts in a row at other places than the last one
+#define ROUNDS_MAX 4u    // attempts after an action that return at once where several take turns
 #define PAUSES_MAX 1000u // attempts in a row after which nothing else can follow
 
 #define IDLE_FIRST_PS TURN_PS_PER_US
@@ -707,6 +708,9 @@ static __attribute__((noinline)) uint64_t place_of_call(void)
 
 uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
 {
+    OF_THREAD const turn_idle_t *last;
+    const bool alternates = !idle->by_state && last != idle;
+    last = idle;
     const uint64_t place = idle->by_state ? 0 : place_of_call();
     const bool elsewhere = place != idle->place;
     idle->place = place;
@@ -715,6 +719,11 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
         idle->looks = looks;
         idle->tries = 0;
         idle->moves = 0;
+        idle->rounds = 0;
+        return 0;
+    }
+    if (alternates && idle->rounds < ROUNDS_MAX) {
+        idle->rounds++;
         return 0;
     }
     if (elsewhere) {

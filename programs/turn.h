@@ -164,6 +164,7 @@ typedef struct turn_idle {
     uint32_t tries;   // attempts in a row with a look at a clock between them
     uint32_t moves;   // attempts in a row at another place of the program than the one before
     uint32_t pauses;  // in a row, without a look at a clock between them
+    uint32_t rounds;  // attempts since the last action, where attempts of several kinds take turns
     uint64_t place;   // of the last attempt
     bool by_state;    // places do not count
 } turn_idle_t;

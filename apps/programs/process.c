@@ -26,6 +26,7 @@
 
 #define END_MS 5000u // that a process may take for its end
 #define STATUS_NOT_STARTED 127
+#define FIELDS_TO_THREADS 18u // of /proc/PID/stat, from the name to the number of threads
 #define ENVIRONMENT_MAX 64u
 // Size of the file of a process's pages. The file has it from the beginning, since the process may
 // make no file longer than programs.output-max.
@@ -305,7 +306,8 @@ sim_err_t app__process_start(app__process_t *process, const app__process_plan_t 
 
 // -- the end
 
-// Returns true if a process is a zombie, or is gone.
+// Returns true if a process is gone, or is a zombie without other threads: these may still hold its
+// files when the first one is a zombie, and the parent's SIGCHLD comes when they are gone.
 static bool is_gone(pid_t pid)
 {
     char path[64];
@@ -317,8 +319,14 @@ static bool is_gone(pid_t pid)
     }
     const bool read = fgets(line, sizeof(line), file) != NULL;
     (void)fclose(file);
-    const char *const state = read ? strrchr(line, ')') : NULL;
-    return state == NULL || strncmp(state, ") Z", 3) == 0;
+    const char *field = read ? strrchr(line, ')') : NULL;
+    if (field == NULL || strncmp(field, ") Z", 3) != 0) {
+        return field == NULL;
+    }
+    for (uint32_t i = 0; i < FIELDS_TO_THREADS && field != NULL; i++) {
+        field = strchr(field + 1, ' ');
+    }
+    return field == NULL || strtol(field, NULL, 10) <= 1;
 }
 
 bool app__process_is_dead(const app__process_t *process)
@@ -329,6 +337,32 @@ bool app__process_is_dead(const app__process_t *process)
                info.si_pid != 0;
     }
     return process->pid > 0 && is_gone(process->pid);
+}
+
+bool app__process_dies_by(const app__process_t *process, int signal)
+{
+    static const int harmless[] = {0,       SIGCHLD, SIGCONT, SIGURG, SIGWINCH,
+                                   SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
+    char path[64];
+    char line[256];
+    uint64_t spared = 0; // signals that the process blocks, ignores or handles
+    for (size_t i = 0; i < SIM_COUNT_OF(harmless); i++) {
+        if (signal == harmless[i]) {
+            return false;
+        }
+    }
+    (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)process->pid);
+    FILE *const file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (strncmp(line, "SigBlk:", 7) == 0 || strncmp(line, "SigIgn:", 7) == 0 ||
+            strncmp(line, "SigCgt:", 7) == 0) {
+            spared |= strtoull(line + 7, NULL, 16);
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return signal == SIGKILL || (signal <= 64 && (spared >> (signal - 1) & 1) == 0);
 }
 
 int app__process_end(app__process_t *process, bool kill_at_once)

@@ -93,6 +93,8 @@ void app__processors_allowed(uint8_t allowed[APP__PROCESSORS]);
 void app__process_leave(app__process_t *process);
 // Returns true if the process has ended.
 bool app__process_is_dead(const app__process_t *process);
+// Returns true if a signal ends the process: it neither handles, blocks nor ignores it.
+bool app__process_dies_by(const app__process_t *process, int signal);
 // Returns the name of the system call in which the thread that has the turn waits; NULL: none.
 const char *app__process_awaits(const app__process_t *process);
 // Returns the memory that the process holds now, in bytes; 0: it has ended.

@@ -17,6 +17,8 @@ void app__program_ring_unpolled(app__program_t *program);
 void app__program_poll_nothing(app__program_t *program, uint32_t handle);
 // Returns true if no queue has completions or is armed.
 bool app__program_is_quiet(const app__program_t *program);
+// Returns true if a queue that the thread polled last has completions.
+bool app__program_has_unpolled(const app__pr_thread_t *thread);
 // Notes when the NIC wrote the next completion of the queue.
 void app__program_note_time(app__pr_cq_t *cq, sim_time_t time_ps);
 // Destroys what the process has made.

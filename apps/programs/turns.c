@@ -226,6 +226,21 @@ static void begin_turn(app__pr_thread_t *thread, uint32_t reasons)
     thread->reasons = 0;
 }
 
+// Returns true if a poll returns at once although it found nothing: another queue of the thread has
+// completions, and a program that polls several may come to that one after many polls of this one.
+static bool passes(app__pr_thread_t *thread, const program_call_t *call)
+{
+    if (call->count != 0 || !app__program_has_unpolled(thread)) {
+        thread->passed = 0;
+        return false;
+    }
+    if (thread->passed == PROGRAM_POLLS_IN_A_ROW) {
+        return false;
+    }
+    thread->passed++;
+    return true;
+}
+
 // Tries to answer the call that the process waits in. Returns false if it must wait on.
 static bool try_parked(app__pr_thread_t *thread)
 {
@@ -238,7 +253,7 @@ static bool try_parked(app__pr_thread_t *thread)
     if (call->op == PROGRAM_POLL_CQ) {
         call->count = call->flags;
         call->error = app__program_verb(program, call);
-        done = done || call->error != 0 || call->count != 0;
+        done = done || call->error != 0 || call->count != 0 || passes(thread, call);
     } else if ((call->op == PROGRAM_DESTROY_QP || call->op == PROGRAM_MODIFY_QP) && done) {
         call->error = app__program_verb(program, call);
     } else if (call->op == PROGRAM_CONNECT) {
@@ -408,7 +423,7 @@ static bool poll_or_park(app__pr_thread_t *thread, program_call_t *call)
         return false;
     }
     call->error = app__program_verb(program, call);
-    if (call->error == 0 && call->count == 0 && call->wait.mask != 0 &&
+    if (!passes(thread, call) && call->error == 0 && call->count == 0 && call->wait.mask != 0 &&
         waiting_for(thread, call) == 0) {
         park(thread);
         return false;
@@ -456,6 +471,8 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
         return 0;
     case PROGRAM_PROCESS:
         return app__fork_find(program, call);
+    case PROGRAM_KILL:
+        return app__fork_kill(program, call);
     case PROGRAM_WAKE:
         app__threads_wake(program, call);
         return 0;

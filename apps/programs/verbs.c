@@ -453,15 +453,29 @@ void app__program_poll_nothing(app__program_t *program, uint32_t handle)
     }
 }
 
+static bool has_completions(const app__pr_cq_t *cq)
+{
+    return !cq->gone && (cq->taken_count != 0 || !nic_cq_is_empty(cq->cq));
+}
+
 bool app__program_is_quiet(const app__program_t *program)
 {
     bool quiet = true;
     for (size_t i = 0; i < program->cq_count && quiet; i++) {
         const app__pr_cq_t *const cq = program->cqs[i];
-        quiet = cq->gone ||
-                (cq->armed == APP__PR_UNARMED && cq->taken_count == 0 && nic_cq_is_empty(cq->cq));
+        quiet = cq->gone || (cq->armed == APP__PR_UNARMED && !has_completions(cq));
     }
     return quiet;
+}
+
+bool app__program_has_unpolled(const app__pr_thread_t *thread)
+{
+    const app__program_t *const program = thread->program;
+    bool has = false;
+    for (size_t i = 0; i < program->cq_count && !has; i++) {
+        has = program->cqs[i]->owner == thread && has_completions(program->cqs[i]);
+    }
+    return has;
 }
 
 static int poll_cq(app__program_t *program, program_call_t *call)

@@ -372,17 +372,25 @@ PROGRAM_EXPORT int kill(pid_t pid, int number)
         return (int)system_call(SYS_kill, pid, number);
     }
     const pid_t to = pid < 0 ? -pid : pid;
-    const pid_t real = pid == 0                        ? 0
-                       : pid != -1 && to == getpgid(0) ? (pid < 0 ? 0 : processes_real(to))
-                       : pid != -1                     ? processes_real(to)
-                                                       : -1;
+    const bool own_group = pid == 0 || (pid < -1 && to == getpgid(0));
+    const pid_t real = own_group   ? (pid_t)system_call(SYS_getpgid, 0)
+                       : pid != -1 ? processes_real(to)
+                                   : -1;
     if (real < 0) {
         errno = ESRCH;
         return -1;
     }
-    const int result = (int)system_call(SYS_kill, pid < 0 ? -real : real, number);
-    if (result == 0 && number != 0 && to != 0 && to != getpid()) {
-        threads_disturb((uint32_t)(to - random_pid()));
+    program_call_t call = {.op = PROGRAM_KILL,
+                           .status = pid <= 0 ? -real : real,
+                           .count = (uint32_t)number};
+    if (number == 0 || pid == getpid() || !turn_is_mine()) {
+        return (int)system_call(SYS_kill, call.status, number);
     }
-    return result;
+    turn_charge_call();
+    const int error = turn_call(&call);
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    return own_group ? (int)system_call(SYS_kill, system_call(SYS_getpid), number) : 0;
 }

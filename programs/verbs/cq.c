@@ -16,9 +16,6 @@
 #include "programs/trace.h"
 #include "programs/verbs/objects.h"
 
-// Number of empty polls in a row that return at once since another queue's cache is not empty.
-#define POLLS_IN_A_ROW 64u
-
 static uint64_t cached; // completions in the caches of all queues
 
 #define WC_FLAGS_TIMES \
@@ -134,7 +131,7 @@ static bool is_empty_for_sure(const verbs_cq_t *cq)
 static void look(verbs_cq_t *cq, uint32_t wanted)
 {
     uint64_t timeout_ps = 0;
-    if (cached != 0 && cq->polls_in_a_row < POLLS_IN_A_ROW) {
+    if (cached != 0 && cq->polls_in_a_row < PROGRAM_POLLS_IN_A_ROW) {
         cq->polls_in_a_row++;
     } else {
         cq->polls_in_a_row = 0;

@@ -2,16 +2,19 @@
 // tests/programs/alone.c - a program that test_small_programs.sh starts on one simulated host.
 //
 // Goal: queue pairs of a NIC that are connected to each other, events of connections, children
-// that are forked while memory of the heap is registered, and a thousand small pieces of it.
+// that are forked while memory of the heap is registered, a thousand small pieces of it, queues that
+// are polled in turns, and children that signals kill.
 // Method: both ends of each queue pair are in this process; parent and child work on their heaps at
 // once. Prints "ok" at the end.
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPECT(condition)                                                                     \
@@ -253,6 +256,66 @@ static void register_small_pieces(void)
     }
 }
 
+// Polls an empty queue a hundred times for each poll of the one with a completion, as Open MPI does
+// while it waits; and looks at two empty queues some times after the last completion, as a program
+// with work in its memory does.
+static void poll_in_turns(void)
+{
+    struct ibv_cq *const other = ibv_create_cq(context, 4, NULL, NULL, 0);
+    struct ibv_qp *const first = create(IBV_QPT_RC);
+    struct ibv_qp *const second = create(IBV_QPT_RC);
+    struct timespec begin;
+    struct timespec end;
+    struct ibv_wc wc;
+    EXPECT(other != NULL);
+    receive_from(first, second);
+    receive_from(second, first);
+    send_from_now_on(first);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    EXPECT(ibv_poll_cq(cq, 1, &wc) == 0);
+    post(first, IBV_WR_RDMA_WRITE, 0, BYTES / 2, 8);
+    for (int polls = 1, found = 0; found == 0; polls++) {
+        found = ibv_poll_cq(polls % 100 == 0 ? cq : other, 1, &wc);
+    }
+    for (int rounds = 0; rounds < 4; rounds++) {
+        EXPECT(ibv_poll_cq(other, 1, &wc) == 0 && ibv_poll_cq(cq, 1, &wc) == 0);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    EXPECT((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec < 100000);
+    EXPECT(ibv_destroy_qp(first) == 0 && ibv_destroy_qp(second) == 0);
+    EXPECT(ibv_destroy_cq(other) == 0);
+}
+
+static volatile sig_atomic_t ended;
+
+static void note_end(int signal)
+{
+    (void)signal;
+    ended++;
+}
+
+// A process that a signal kills is dead when kill() returns, so that what its parent does next does
+// not depend on the machine.
+static void kill_children(void)
+{
+    signal(SIGCHLD, note_end);
+    for (int i = 0; i < 20; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            for (;;) {
+                pause();
+            }
+        }
+        EXPECT(child > 0 && setpgid(child, child) == 0);
+        usleep(10);
+        EXPECT(kill(i % 2 == 0 ? child : -child, i % 3 == 0 ? SIGKILL : SIGTERM) == 0);
+        EXPECT(ended == i + 1);
+        EXPECT(waitpid(child, NULL, WNOHANG) == child);
+        EXPECT(kill(child, 0) == -1 && errno == ESRCH);
+    }
+    signal(SIGCHLD, SIG_DFL);
+}
+
 int main(void)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
@@ -270,6 +333,8 @@ int main(void)
     send_datagram_to_itself();
     fork_with_registered_heap();
     register_small_pieces();
+    poll_in_turns();
+    kill_children();
     EXPECT(ibv_dereg_mr(mr) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dealloc_pd(pd) == 0 &&
            ibv_close_device(context) == 0);
     printf("ok\n");

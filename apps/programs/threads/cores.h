@@ -27,6 +27,7 @@ typedef struct app__pr_thread {
     bool lingers; // it has ended, but the kernel's thread lives as long as its process
 
     bool polled;         // in this step of its core
+    uint32_t passed;     // empty polls in a row that returned since other queues have completions
     bool called;         // its call lies in shared memory, for the next step of its core
     bool parked;         // its call waits for something
     program_call_t call; // in which it waits

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define GONE_NS 20000L // between two looks at whether a process is gone
 #define GONE_LOOKS 100000u
@@ -66,16 +67,52 @@ int app__fork_find(const app__program_t *program, program_call_t *call)
     return 0;
 }
 
+// Waits until a process is dead.
+static void await_death(const app__process_t *process)
+{
+    for (uint32_t i = 0; i < GONE_LOOKS && process->pid > 0 && !app__process_is_dead(process);
+         i++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = GONE_NS}, NULL);
+    }
+}
+
+int app__fork_kill(app__program_t *program, const program_call_t *call)
+{
+    const int signal = (int)call->count;
+    int error = ESRCH;
+    for (app__process_t *process = program->first_process; process != NULL;
+         process = process->next) {
+        if (process->pid <= 0 || (call->status > 0 ? process->pid != call->status
+                                                   : getpgid(process->pid) != -call->status)) {
+            continue;
+        }
+        error = 0;
+        if (process == program->process || process->ended) {
+            continue;
+        }
+        const bool dies = app__process_dies_by(process, signal);
+        if (kill(process->pid, signal) != 0 && errno != ESRCH) {
+            return errno;
+        }
+        if (dies) {
+            await_death(process);
+        }
+        for (uint32_t i = 0; i < program->thread_count; i++) {
+            if (program->threads[i]->process == process) {
+                app__threads_wake(program, &(program_call_t){.handle = i + 1});
+            }
+        }
+    }
+    return error;
+}
+
 void app__fork_end(app__pr_thread_t *thread)
 {
     app__program_t *const program = thread->program;
     app__process_t *const process = thread->process;
     process->ended = true;
     app__threads_look(thread);
-    for (uint32_t i = 0; i < GONE_LOOKS && process->pid > 0 && !app__process_is_dead(process);
-         i++) {
-        (void)nanosleep(&(struct timespec){.tv_nsec = GONE_NS}, NULL);
-    }
+    await_death(process);
     // The parent's SIGCHLD comes a moment after the kernel shows the process as dead. This call
     // waits for the kernel's lock under which both are done.
     (void)kill(-program->first_process->pid, 0);

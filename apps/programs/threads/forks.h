@@ -14,6 +14,9 @@ int app__fork(app__program_t *program, program_call_t *call, int *descriptor);
 void app__fork_done(app__program_t *program, const program_call_t *call);
 // Works on PROGRAM_PROCESS. Returns an errno value.
 int app__fork_find(const app__program_t *program, program_call_t *call);
+// Does PROGRAM_KILL: sends a signal to processes of the program other than the caller's, and waits
+// until those that it kills are dead. Returns an errno value.
+int app__fork_kill(app__program_t *program, const program_call_t *call);
 // Ends the process of a thread, which another process has forked and which is about to end, or is
 // gone. Wakes those that wait for its end.
 void app__fork_end(app__pr_thread_t *thread);
