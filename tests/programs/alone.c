@@ -2,8 +2,8 @@
 // tests/programs/alone.c - a program that test_small_programs.sh starts on one simulated host.
 //
 // Goal: queue pairs of a NIC that are connected to each other, events of connections, children
-// that are forked while memory of the heap is registered, a thousand small pieces of it, queues that
-// are polled in turns, and children that signals kill.
+// that are forked while memory of the heap is registered, a thousand small pieces of it, queues
+// that are polled in turns, and children that signals kill.
 // Method: both ends of each queue pair are in this process; parent and child work on their heaps at
 // once. Prints "ok" at the end.
 #include <errno.h>
