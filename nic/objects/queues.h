@@ -54,6 +54,12 @@ SIM_MUST_CHECK bool nic__cq_add(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, 
 
 // -- queue/receives.c
 
+// Returns the domain whose regions receives lie in: a shared receive queue has its own.
+static inline const nic_pd_t *nic__receive_pd(const nic_qp_t *qp)
+{
+    return qp->srq == NULL ? qp->pd : qp->srq->pd;
+}
+
 // Puts a receive at the end of the QP's own queue, which grows if it must.
 void nic__push_receive(nic_qp_t *qp, const nic_recv_wqe_t *receive);
 // Takes a receive from the shared queue. Returns false if it is empty.

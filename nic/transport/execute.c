@@ -28,7 +28,7 @@ static nic_verdict_t begin_send(nic_qp_t *qp)
     }
     const nic_recv_wqe_t *const receive = nic__oldest_receive(qp);
     const nic_place_t place = nic__receive_place(receive);
-    if (!nic__place_ok(qp->pd, &place, receive->length, NIC_ACCESS_LOCAL_WRITE)) {
+    if (!nic__place_ok(nic__receive_pd(qp), &place, receive->length, NIC_ACCESS_LOCAL_WRITE)) {
         return NIC_VERDICT_OPERATION;
     }
     if (SIM_UNLIKELY(qp->nic->refuses) &&

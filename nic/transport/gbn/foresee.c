@@ -53,7 +53,7 @@ static bool foresee_send(const nic_qp_t *qp, const net_packet_t *packet, uint32_
     foreseen->wc.imm_data = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
     foreseen->wc.wc_flags = nic__wc_flags(operation | (packet->solicited ? SOLICITED : 0u));
     return place.list == NULL && packet->payload_bytes <= receive->length &&
-           nic__place_ok(qp->pd, &place, receive->length, NIC_ACCESS_LOCAL_WRITE);
+           nic__place_ok(nic__receive_pd(qp), &place, receive->length, NIC_ACCESS_LOCAL_WRITE);
 }
 
 static bool foresee_write(const nic_qp_t *qp, const net_packet_t *packet, nic_foreseen_t *foreseen)

@@ -14,6 +14,8 @@
 static pair_config_t config;
 static pair_t *pair;
 static nic_srq_t *srq;
+static nic_pd_t *domain; // of the queue
+static bool apart;       // it is not that of the QPs
 static pair_qp_t qps[2];
 
 static nic_qp_t *make_qp(uint32_t host, nic_qp_type_t type)
@@ -37,7 +39,8 @@ static void set_up(int model, nic_qp_type_t type)
     config.nic.min_rnr_timer = 1; // 10 us
     config.until_ps = SIM_PS_PER_S;
     pair = pair_create(&config);
-    srq = nic_srq_create(pair->pd[1], RECEIVES);
+    domain = apart ? nic_pd_alloc(pair->nic[1]) : pair->pd[1];
+    srq = nic_srq_create(domain, RECEIVES);
     for (uint32_t q = 0; q < 2; q++) {
         for (uint32_t h = 0; h < 2; h++) {
             qps[q].qp[h] = make_qp(h, type);
@@ -99,6 +102,27 @@ START_TEST(the_oldest_receive_is_taken)
         ck_assert_uint_eq(wc->qp_num, nic_qp_num(qps[i % 2].qp[1]));
     }
     ck_assert_uint_eq(nic_srq_posted(srq), 0);
+    tear_down();
+}
+END_TEST
+
+// Receives lie in regions of the queue's own domain, whatever that of a QP is.
+START_TEST(its_domain_counts)
+{
+    apart = true;
+    set_up(_i / 2, NIC_QPT_RC);
+    apart = false;
+    nic_mr_t *mr = NULL;
+    ck_assert_int_eq(nic_mr_register(domain, PAIR_MEMORY, 5000, NIC_ACCESS_LOCAL_WRITE, &mr),
+                     SIM_OK);
+    const bool matches = _i % 2 == 0;
+    const uint32_t lkey = nic_mr_lkey(matches ? mr : pair->mr[1]);
+    const nic_recv_wr_t wr = {.wr_id = 1, .sge = {PAIR_MEMORY, 5000, lkey}};
+    uint32_t posted = 0;
+    ck_assert_int_eq(nic_post_srq_recv(srq, &wr, 1, &posted), SIM_OK);
+    send_at(0, 0, 100);
+    pair_run(pair);
+    ck_assert_int_eq(pair->done[1][0].wc.status, matches ? NIC_WC_SUCCESS : NIC_WC_LOC_PROT_ERR);
     tear_down();
 }
 END_TEST
@@ -228,7 +252,7 @@ START_TEST(its_limits)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(the_oldest_receive_is_taken, 0, 2),
+CHECK_MAIN(CHECK_LOOP(the_oldest_receive_is_taken, 0, 2), CHECK_LOOP(its_domain_counts, 0, 4),
            CHECK_LOOP(two_messages_at_a_time_take_one_each, 0, 2),
            CHECK_LOOP(an_empty_queue_is_not_ready, 0, 2), CHECK_LOOP(datagrams_share_too, 0, 2),
            CHECK_LOOP(an_error_takes_what_was_taken, 0, 2), CHECK_LOOP(a_limit_is_told_once, 0, 2),
