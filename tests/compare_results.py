@@ -18,7 +18,7 @@ Where a number was defined anew, what AFTER tells is first said in the words of 
   the first work request;
 - rows of series.csv later than the end of the run depended on the widths of windows: they are left out;
 - in captures R_Keys are those of registered buffers: they, and the ICRCs and UDP checksums over them, may differ;
-- the time told of roots of pauses is without the last word's way to its port.
+- times told of roots of pauses were those of who stopped a port: they are those of the port that was stopped.
 
 IGNORE is a regular expression of FILE:NAME that may differ. Of each column or path the first difference is printed, and
 how many there are."""
@@ -126,10 +126,11 @@ def summary_in_old_words(old, new, ports):
     marks_anew = "ecn_marked_again" in new and "ecn_marked_again" not in old
     if marks_anew:
         new["ecn_marked"] += new["ecn_marked_again"]
-        for was, now in zip(old.get("pfc", {}).get("roots", []), new.get("pfc", {}).get("roots", [])):
-            now["paused_ps"] = was["paused_ps"]
         for row in new.get("classes", []):
             row["ecn_marked"] = sum(int(port[f"ecn_marked_prio{row['priority']}"]) for port in ports.values())
+    for was, now in zip(old.get("pfc", {}).get("roots", []), new.get("pfc", {}).get("roots", [])):
+        now["paused_ps"] = was["paused_ps"]
+        now["first_ps"] = was["first_ps"]
     # The list is by queues, whose order may be another: ports of both are compared.
     listed = {row["port"]: row for row in new.get("hottest_ports", [])}
     old["hottest_ports"] = [row for row in old.get("hottest_ports", []) if row["port"] in listed]

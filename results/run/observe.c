@@ -190,13 +190,20 @@ static void write_event(sim_time_t time_ps, uint32_t node_index, const void *rec
     results_observers_t *const observers = ctx;
     const event_record_t *const event = record;
     if (event->is_word) {
-        results_pause_roots_take(observers->pauses, time_ps, &event->word);
+        results_pause_roots_take(observers->pauses, &event->word);
         return;
     }
     const bool paused = event->row.cache == NULL && event->row.point == NET_TRACE_PAUSED;
     if (paused || (event->row.cache == NULL && event->row.point == NET_TRACE_RESUMED)) {
-        results_pause_bins_take(observers->pause_bins, time_ps, event->row.port, event->row.detail,
-                                paused);
+        const net_port_t *const port = event->row.port;
+        const uint32_t priority = event->row.detail;
+        results_pause_roots_stopped(observers->pauses, time_ps, port, priority, paused);
+        if (observers->pause_bins != NULL) {
+            results_pause_bins_take(observers->pause_bins, time_ps, port, priority, paused);
+        }
+    }
+    if (observers->events == NULL) {
+        return;
     }
     if (observers->event_rows >= observers->world->scenario->outputs.events_max) {
         observers->event_rows_left_out++;
@@ -228,18 +235,16 @@ static sim_err_t attach_events(results_observers_t *observers, const char *folde
     }
     observers->event_stream = sim_stream_create(observers->world->sim, write_event, observers);
     sim_stream_carry(observers->event_stream, pack, unpack);
+    const uint32_t pauses = NET_TRACE_PAUSED | NET_TRACE_RESUMED;
+    const uint32_t rows =
+        pauses | NET_TRACE_DROP | NET_TRACE_LINK | NET_TRACE_FAULT | NET_TRACE_WATCHDOG;
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = sim_is_here(net_sim(net), i) ? net_node_at(net, i) : NULL;
         for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             net_port_listen(net_port_at(node, p), NET_TRACE_XOFF | NET_TRACE_XON, on_word,
                             observers);
-            if (folder == NULL) {
-                continue;
-            }
-            net_port_listen(net_port_at(node, p),
-                            NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK |
-                                NET_TRACE_FAULT | NET_TRACE_WATCHDOG,
-                            on_event, observers);
+            net_port_listen(net_port_at(node, p), folder != NULL ? rows : pauses, on_event,
+                            observers);
         }
     }
     const bool caches = folder != NULL && observers->world->scenario->outputs.cache_events;

@@ -97,7 +97,7 @@ static const results_summary_field_t fields[] = {
     TOTALS("cnp"),
     TOTALS("pfc"),
     TOTALS("credits"),
-    MADE("pfc.roots", "", "list of ports where chains of pauses began, the longest first: port (its link is overloaded, or its host's NIC is slow), first_ps (time of the first pause), pauses (number of pauses in its chains; over all roots, pfc.pauses), paused_ps (total time of these pauses), ports (ports that they stopped), hosts (stopped ports of hosts), links_away (distance of the farthest stopped port; 1 is a neighbour)", results_make_pause_roots),
+    MADE("pfc.roots", "", "list of ports where chains of pauses began, the longest first: port (its link is overloaded, or its host's NIC is slow), first_ps (time of the first pause), pauses (number of pauses in its chains; over all roots, pfc.pauses), paused_ps (total time of these pauses; over all roots, pfc.paused_ps), ports (ports that they stopped), hosts (stopped ports of hosts), links_away (distance of the farthest stopped port; 1 is a neighbour)", results_make_pause_roots),
     MADE("drops", "packets", "number of dropped packets by reason", results_make_drops),
     TOTALS("retransmission"),
     TOTALS("traffic"),

@@ -19,10 +19,10 @@
 #define NO_ROOT UINT32_MAX
 
 typedef struct told {
-    sim_time_t since_ps;   // SIM_TIME_NEVER: not stopped
-    sim_time_t counted_ps; // of pauses that are over
-    uint64_t pauses;       // that were decided on
-    uint32_t root;         // of the pause that holds or held last
+    bool open;           // the port's last word is to stop
+    sim_time_t since_ps; // that the peer has been stopped; SIM_TIME_NEVER: it is not
+    uint32_t held_root;  // of that stop
+    uint32_t root;       // of the pause that was sent last
     uint32_t links_away;
 } told_t;
 
@@ -158,7 +158,7 @@ void results_pause_word_of(results_pause_roots_t *roots, const net_trace_t *trac
 
 // -- in order of time
 
-static uint32_t root_at(results_pause_roots_t *roots, const net_port_t *port, sim_time_t time_ps)
+static uint32_t root_at(results_pause_roots_t *roots, const net_port_t *port)
 {
     uint32_t *const index = &roots->root_of_port[port->uid];
     if (*index == 0) {
@@ -170,7 +170,6 @@ static uint32_t root_at(results_pause_roots_t *roots, const net_port_t *port, si
         memset(root->reached, 0, size);
         root->seen.port = port;
         root->seen.is_host = port->node->kind == NET_NODE_HOST;
-        root->seen.first_ps = time_ps;
     }
     return *index - 1;
 }
@@ -187,72 +186,56 @@ static told_t *told_by(results_pause_roots_t *roots, const net_port_t *port, uin
     return &(*told)[priority];
 }
 
-static void begin(results_pause_roots_t *roots, sim_time_t time_ps,
-                  const results_pause_word_t *word)
+static void find_root(results_pause_roots_t *roots, told_t *told, const results_pause_word_t *word)
 {
-    told_t *const told = told_by(roots, word->port, word->priority);
-    if (told->since_ps != SIM_TIME_NEVER) {
-        return;
-    }
-    told->since_ps = time_ps;
     const told_t *const cause =
         word->queue_is_stopped ? told_by(roots, net_port_peer(word->queue), word->priority) : NULL;
     if (cause != NULL && cause->root != NO_ROOT) {
         told->root = cause->root;
         told->links_away = cause->links_away + 1;
     } else {
-        told->root = root_at(roots, word->queue != NULL ? word->queue : word->port, time_ps);
+        told->root = root_at(roots, word->queue != NULL ? word->queue : word->port);
         told->links_away = 1;
     }
-    root_t *const root = &roots->roots[told->root];
-    const net_port_t *const stopped = net_port_peer(word->port);
-    const uint8_t bit = (uint8_t)(1u << stopped->uid % 8);
-    root->seen.pauses++;
-    told->pauses++;
-    if (told->links_away > root->seen.links_away) {
-        root->seen.links_away = told->links_away;
+}
+
+void results_pause_roots_take(results_pause_roots_t *roots, const results_pause_word_t *word)
+{
+    told_t *const told = told_by(roots, word->port, word->priority);
+    if (word->stop && !told->open) {
+        find_root(roots, told, word);
     }
-    if ((root->reached[stopped->uid / 8] & bit) == 0) {
-        root->reached[stopped->uid / 8] |= bit;
-        root->seen.ports++;
-        root->seen.hosts += stopped->node->kind == NET_NODE_HOST;
-    }
+    told->open = word->stop;
 }
 
 static void end(results_pause_roots_t *roots, told_t *told, sim_time_t time_ps)
 {
     if (told->since_ps != SIM_TIME_NEVER) {
-        roots->roots[told->root].seen.paused_ps += time_ps - told->since_ps;
-        told->counted_ps += time_ps - told->since_ps;
+        roots->roots[told->held_root].seen.paused_ps += time_ps - told->since_ps;
         told->since_ps = SIM_TIME_NEVER;
     }
 }
 
-// Corrects the root of the last pause by what the stopped port counted itself. A pause frame
-// travels, so at the end of the run the peer has not stood still that long yet. A pause that is
-// withdrawn before its frame leaves stops nobody, and one that ends by itself may stop twice.
-static void correct(results_pause_roots_t *roots, const told_t *told, sim_time_t paused_ps,
-                    uint64_t pauses)
+void results_pause_roots_stopped(results_pause_roots_t *roots, sim_time_t time_ps,
+                                 const net_port_t *port, uint32_t priority, bool stopped)
 {
-    if (told->root == NO_ROOT) {
+    told_t *const told = told_by(roots, net_port_peer(port), priority);
+    end(roots, told, time_ps);
+    if (!stopped || told->root == NO_ROOT) {
         return;
     }
-    results_pause_root_t *const root = &roots->roots[told->root].seen;
-    if (told->counted_ps > paused_ps) {
-        const sim_time_t excess_ps = told->counted_ps - paused_ps;
-        root->paused_ps -= SIM_MIN(excess_ps, root->paused_ps);
+    root_t *const root = &roots->roots[told->root];
+    const uint8_t bit = (uint8_t)(1u << port->uid % 8);
+    told->since_ps = time_ps;
+    told->held_root = told->root;
+    if (root->seen.pauses++ == 0) {
+        root->seen.first_ps = time_ps;
     }
-    const uint64_t known = root->pauses + pauses;
-    root->pauses = known - SIM_MIN(told->pauses, known);
-}
-
-void results_pause_roots_take(results_pause_roots_t *roots, sim_time_t time_ps,
-                              const results_pause_word_t *word)
-{
-    if (word->stop) {
-        begin(roots, time_ps, word);
-    } else {
-        end(roots, told_by(roots, word->port, word->priority), time_ps);
+    root->seen.links_away = SIM_MAX(root->seen.links_away, told->links_away);
+    if ((root->reached[port->uid / 8] & bit) == 0) {
+        root->reached[port->uid / 8] |= bit;
+        root->seen.ports++;
+        root->seen.hosts += port->node->kind == NET_NODE_HOST;
     }
 }
 
@@ -275,24 +258,23 @@ static int compare_roots(const void *a, const void *b)
 
 void results_pause_roots_end(results_pause_roots_t *roots, sim_time_t end_ps)
 {
-    for (size_t n = 0; n < net_node_count(roots->net); n++) {
-        const net_node_t *const node = net_node_look(roots->net, n);
-        for (uint32_t i = 0; node != NULL && i < node->port_count; i++) {
-            if (!net_port_exists(node, i)) {
-                continue;
-            }
-            const net_port_t *const port = net_port_at(node, i);
-            told_t *const told = roots->told[port->uid];
-            for (uint32_t p = 0; told != NULL && p < NET_PRIORITIES; p++) {
-                end(roots, &told[p], end_ps);
-                const net_port_t *const peer = net_port_peer(port);
-                correct(roots, &told[p], net_port_paused_ps(peer, p, end_ps),
-                        peer->rare->pauses[p].pauses);
-            }
+    for (size_t i = 0; i < roots->port_count; i++) {
+        for (uint32_t p = 0; roots->told[i] != NULL && p < NET_PRIORITIES; p++) {
+            end(roots, &roots->told[i][p], end_ps);
         }
     }
-    if (roots->count > 0) {
-        qsort(roots->roots, roots->count, sizeof(*roots->roots), compare_roots);
+    // A word that was withdrawn before its frame left stopped nobody.
+    size_t kept = 0;
+    for (size_t i = 0; i < roots->count; i++) {
+        if (roots->roots[i].seen.pauses > 0) {
+            roots->roots[kept++] = roots->roots[i];
+        } else {
+            sim_free(roots->roots[i].reached);
+        }
+    }
+    roots->count = kept;
+    if (kept > 0) {
+        qsort(roots->roots, kept, sizeof(*roots->roots), compare_roots);
     }
 }
 

@@ -8,7 +8,8 @@
 // receiver. So an operator sees who began a storm and whom it reached.
 //
 // The queue is the one where most bytes of the peer wait, judged by the packets at the head of each
-// queue. A pause counts until it is released or the run ends; one that is repeated counts once.
+// queue. A pause counts at the port that it stops: from the moment it takes effect until that port
+// goes on or the run ends, so roots add up to the counters of ports.
 #ifndef RESULTS_TOTALS_PAUSE_ROOTS_H
 #define RESULTS_TOTALS_PAUSE_ROOTS_H
 
@@ -31,8 +32,8 @@ typedef struct results_pause_word {
 typedef struct results_pause_root {
     const net_port_t *port; // of a host: its port towards the switch it stops
     bool is_host;
-    sim_time_t first_ps;
-    uint64_t pauses;      // number of pauses that were sent by this root and those it stopped
+    sim_time_t first_ps;  // when the first of these pauses took effect
+    uint64_t pauses;      // number of pauses of this root and of those ports that it stopped
     sim_time_t paused_ps; // time of these pauses, summed over ports and classes
     uint32_t ports;       // number of ports that they stopped
     uint32_t hosts;       // number of these ports that belong to hosts
@@ -47,8 +48,10 @@ void results_pause_roots_destroy(results_pause_roots_t *roots);
 void results_pause_word_of(results_pause_roots_t *roots, const net_trace_t *trace,
                            results_pause_word_t *word);
 // Records a word. Call it in order of time.
-void results_pause_roots_take(results_pause_roots_t *roots, sim_time_t time_ps,
-                              const results_pause_word_t *word);
+void results_pause_roots_take(results_pause_roots_t *roots, const results_pause_word_t *word);
+// Records that a class of a port was stopped by its peer, or goes on. Call it in order of time.
+void results_pause_roots_stopped(results_pause_roots_t *roots, sim_time_t time_ps,
+                                 const net_port_t *port, uint32_t priority, bool stopped);
 // Returns the root of the pause that stops a class of a port (whose peer sent it); NULL: unknown.
 const results_pause_root_t *results_pause_root_of(const results_pause_roots_t *roots,
                                                   const net_port_t *stopped, uint32_t priority);

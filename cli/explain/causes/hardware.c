@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define STORM_DUTY 0.97
+#define WATCHDOG_DETECT_PS (500 * SIM_PS_PER_US) // of the remedy
 #define WATCHDOG                                                             \
     "switch.pfc.watchdog=drop --set switch.pfc.watchdog-detect=500us --set " \
     "switch.pfc.watchdog-restore=500us"
@@ -215,8 +216,10 @@ static void find_pausing_host(explain_t *explain, uint32_t root_index)
     // A benchmark that asks a NIC for all it can do fills its buffer; that is no fault.
     finding->spread =
         !storm && !logged_slow && explain->flow_count == 0 && is_usual_inside(explain, root->node);
-    cli__explain_remedy(finding, WATCHDOG,
-                        "the PFC watchdog gives up a queue that a receiver stops for too long");
+    if (storm || pausing.longest_ps >= WATCHDOG_DETECT_PS) {
+        cli__explain_remedy(finding, WATCHDOG,
+                            "the PFC watchdog gives up a queue that a receiver stops for too long");
+    }
     if (!storm) {
         cli__explain_remedy(finding, "switch.pfc.alpha=1",
                             "more shared buffer stands in front of the slow receiver");

@@ -122,7 +122,7 @@ assert "headroom was full" in cause["sentence"], cause["sentence"]
 assert "switch.pfc.headroom=auto" in str(cause["remedies"]), cause["remedies"]
 END
 
-# One count of pauses in the summary, its roots and classes, and in the tables; frames are more.
+# One count of pauses in the summary, its roots and classes, and in the tables, and one time; frames are more.
 python3 - "$storm" <<'END' || fail "pauses are counted differently"
 import csv, json, sys
 summary = json.load(open(sys.argv[1] + "/summary.json"))
@@ -132,6 +132,7 @@ ports = list(csv.DictReader(open(sys.argv[1] + "/ports.csv")))
 counts = {rows.count("paused"), sum(root["pauses"] for root in pfc["roots"]),
           sum(c.get("pauses", 0) for c in summary["classes"]), sum(int(p["pauses_prio3"]) for p in ports)}
 assert counts == {pfc["pauses"]} and pfc["pause_frames"] > pfc["pauses"] > 1, (counts, pfc)
+assert sum(root["paused_ps"] for root in pfc["roots"]) == pfc["paused_ps"] > 0, pfc
 END
 
 # The slow receiver: its tree and victims, what may help, and the same origin from counters.
@@ -165,10 +166,10 @@ grep -q '^main cause: host6 is a slow receiver' "$work/told" || fail "counters: 
 grep -q '^    leaf1->host6 stopped for' "$work/told" || fail "no tree of counters"
 grep -q 'counters cannot tell' "$work/told" || fail "no limits"
 rocesim explain "$slow" --what-if --json >"$work/if.json" || fail "what if"
-python3 - "$work/if.json" <<'END' || fail "no remedy changes the run"
+python3 - "$work/if.json" <<'END' || fail "the first remedy does not help"
 import json, sys
 runs = json.load(open(sys.argv[1]))["what_if"]
-assert len(runs) >= 3 and any(r["paused_ps"] < 0.9 * runs[0]["paused_ps"] for r in runs[1:]), runs
+assert len(runs) >= 3 and runs[1]["paused_ps"] < 0.9 * runs[0]["paused_ps"], runs
 END
 
 # refused WORDS ARGUMENT...: exit status 2 and a message with the words.
