@@ -388,7 +388,7 @@ static SIM_ALWAYS_INLINE bool enters(net_switch_t *sw, net_port_t *ingress, net_
     return goes_on;
 }
 
-// What is known of the arrivals of an instant while somebody watches ties.
+// The arrivals of an instant, as far as they are known while somebody watches ties.
 typedef struct tie {
     bool others_before;
     bool frees; // the port of the one before becomes free at this instant

@@ -19,7 +19,7 @@
 
 #define ID_FIRST UINT64_C(1000) // of the simulator's timers
 
-// What all processes that have the timer share, as they share the pipe.
+// The state that all processes of the timer share, as they share the pipe.
 typedef struct timerfd_state {
     uint64_t end_ps;
     uint64_t every_ps;

@@ -3,7 +3,7 @@
 //
 //     allocator
 //
-// As UCX's libucm does, the program replaces the code of sbrk(), which malloc() calls with a lock
+// The program replaces the code of sbrk(), as UCX's libucm does. malloc() calls it with a lock
 // of its own held.
 
 #include <malloc.h>
