@@ -19,6 +19,15 @@
 // and after the other files. The program reads one such folder at a time.
 static DIR *processes;
 static pid_t next_process;
+static DIR *threads; // a folder of the threads of the calling process
+
+// Returns true if the path is a folder of the threads of the calling process.
+static bool is_of_threads(const char *path)
+{
+    char own[32];
+    snprintf(own, sizeof own, "/proc/%d/task", getpid());
+    return strcmp(path, "/proc/self/task") == 0 || strcmp(path, own) == 0;
+}
 
 PROGRAM_EXPORT DIR *opendir(const char *path)
 {
@@ -30,6 +39,11 @@ PROGRAM_EXPORT DIR *opendir(const char *path)
         next_process = 0;
     } else if (folder == processes) {
         processes = NULL;
+    }
+    if (is_of_threads(path)) {
+        threads = folder;
+    } else if (folder == threads) {
+        threads = NULL;
     }
     return folder;
 }
@@ -55,6 +69,11 @@ PROGRAM_EXPORT struct dirent *readdir(DIR *folder)
     struct dirent *next = PROGRAM_NEXT(readdir)(folder);
     while (shows && next != NULL && is_number(next->d_name)) {
         next = PROGRAM_NEXT(readdir)(folder);
+    }
+    if (turn_on() && threads == folder && next != NULL && is_number(next->d_name)) {
+        const pid_t tid = processes_shown_thread((pid_t)strtol(next->d_name, NULL, 10));
+        snprintf(entry.d_name, sizeof entry.d_name, "%d", tid);
+        return tid < 0 ? readdir(folder) : &entry; // a thread that has not begun
     }
     return shows && next == NULL && name_process(entry.d_name, sizeof entry.d_name) ? &entry : next;
 }

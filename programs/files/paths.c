@@ -17,6 +17,8 @@
 
 #define SHARED_MEMORY "/dev/shm"
 #define PROCESSES "/proc/"
+#define OWN_PROCESS "/proc/self"
+#define THREADS "/task/"
 
 static const char *const prefixes[] = {
     "/sys/class",
@@ -81,6 +83,22 @@ static bool begins_inside(int folder)
     return length >= (long)root_length && memcmp(target, root, root_length) == 0;
 }
 
+// Writes the path of this machine of a file of a process. `rest` is behind the process's name. The
+// threads of the calling process have the kernel's numbers there.
+static const char *place_process(pid_t real, const char *rest, char place[PATH_MAX])
+{
+    const char *thread = rest + strlen(THREADS);
+    if (real == (pid_t)system_call(SYS_getpid) && strncmp(rest, THREADS, strlen(THREADS)) == 0 &&
+        isdigit((unsigned char)*thread)) {
+        char *file;
+        const pid_t tid = processes_real_thread((pid_t)strtol(thread, &file, 10));
+        snprintf(place, PATH_MAX, OWN_PROCESS THREADS "%d%s", tid < 0 ? 0 : (int)tid, file);
+    } else { // no process has the number 0
+        snprintf(place, PATH_MAX, PROCESSES "%d%s", real < 0 ? 0 : (int)real, rest);
+    }
+    return place;
+}
+
 static const char *find(int folder, const char *path, char place[PATH_MAX], bool opened)
 {
     if (path == NULL || !turn_on() || !turn_is_mine() || turn_busy()) {
@@ -100,10 +118,10 @@ static const char *find(int folder, const char *path, char place[PATH_MAX], bool
     if (strncmp(path, PROCESSES, strlen(PROCESSES)) == 0 && isdigit((unsigned char)path[6])) {
         char *rest;
         const long pid = strtol(path + strlen(PROCESSES), &rest, 10);
-        const pid_t real = processes_real((pid_t)pid);
-        // No process has the number 0.
-        snprintf(place, PATH_MAX, PROCESSES "%d%s", real < 0 ? 0 : (int)real, rest);
-        return place;
+        return place_process(processes_real((pid_t)pid), rest, place);
+    }
+    if (strncmp(path, OWN_PROCESS THREADS, strlen(OWN_PROCESS THREADS)) == 0) {
+        return place_process(processes_real(0), path + strlen(OWN_PROCESS), place);
     }
     if (!shows_host(path)) {
         return path;

@@ -258,6 +258,18 @@ pid_t processes_real(pid_t pid)
     return pid >= pid_of(0) && turn_is_mine() && turn_call(&call) == 0 ? call.status : -1;
 }
 
+pid_t processes_real_thread(pid_t tid)
+{
+    return tid < pid_of(0) ? -1 : threads_tid_of((uint32_t)(tid - pid_of(0)));
+}
+
+pid_t processes_shown_thread(pid_t real)
+{
+    const uint32_t number =
+        real == (pid_t)system_call(SYS_gettid) ? threads_own_number() : threads_number_of(real);
+    return number == PROGRAM_NO_THREAD ? -1 : pid_of(number);
+}
+
 pid_t processes_next(pid_t pid)
 {
     static pid_t reals[PROGRAM_BELLS]; // by number: threads have those of their processes

@@ -9,6 +9,12 @@
 // another one: a program reaches no other process of this machine.
 pid_t processes_real(pid_t pid);
 
+// Returns this machine's number of a thread of the calling process, or -1.
+pid_t processes_real_thread(pid_t tid);
+
+// Returns the number that the program sees of a thread of the calling process, or -1.
+pid_t processes_shown_thread(pid_t real);
+
 // Returns the number of the first process of the program from `pid` on, which may be 0, that lives;
 // -1: there is none. The caller asks for all of them, from 0 on.
 pid_t processes_next(pid_t pid);

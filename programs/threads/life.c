@@ -100,7 +100,18 @@ uint32_t threads_number_of(int tid)
     return PROGRAM_NO_THREAD;
 }
 
-// -- begin and end
+int threads_tid_of(uint32_t number)
+{
+    for (const thread_t *thread = threads; thread != NULL; thread = thread->next) {
+        if (thread->number == number && !thread->ended && (thread->tid != 0 || thread == self)) {
+            return thread == self ? (int)system_call(SYS_gettid) : thread->tid;
+        }
+    }
+    return -1;
+}
+
+// -- begin and end: nothing is looked up in the C library, since another thread may have the
+// loader's lock, in a destructor that waits
 
 // Ends the thread for the simulator. The last thread of a process ends the process instead.
 static void end(thread_t *thread)
@@ -113,7 +124,7 @@ static void end(thread_t *thread)
     thread->ended = true;
     (void)threads_wake(thread, UINT32_MAX);
     sigfillset(&all);
-    (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &all, NULL);
+    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, _NSIG / 8);
     spin_end_thread();
     const int control = thread->control;
     turn_end_thread();
@@ -151,7 +162,7 @@ static void *run(void *argument)
     thread->tid = (int)system_call(SYS_gettid);
     (void)pthread_setspecific(key, thread);
     spin_begin_thread();
-    (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &thread->mask, NULL);
+    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &thread->mask, NULL, _NSIG / 8);
     return thread->start(thread->argument);
 }
 

@@ -69,6 +69,9 @@ uint32_t threads_own_number(void);
 // Returns the number of the thread that the kernel has given this number, or PROGRAM_NO_THREAD.
 uint32_t threads_number_of(int tid);
 
+// Returns the number that the kernel has given a thread of this process that has begun, or -1.
+int threads_tid_of(uint32_t number);
+
 // Makes the system call futex() with these arguments for the program. Returns false if it passes
 // through.
 bool threads_futex(const long *arguments, long *result);

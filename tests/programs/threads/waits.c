@@ -3,6 +3,7 @@
 //
 // Usage: waits NAME runs one of the functions in the table at the end.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -11,6 +12,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -643,6 +645,68 @@ static int too_many(void)
     return count == 1023 ? 0 : 1;
 }
 
+// -- files of threads, by the numbers that the program sees
+
+static pthread_barrier_t named;
+static pthread_barrier_t looked;
+static pid_t named_tid;
+
+static void *name_itself(void *unused)
+{
+    named_tid = gettid();
+    (void)pthread_setname_np(pthread_self(), "second");
+    (void)pthread_barrier_wait(&named);
+    (void)pthread_barrier_wait(&looked);
+    return unused;
+}
+
+// Returns true if the file of a thread can be read and begins with the text.
+static bool begins(pid_t pid, pid_t tid, const char *file, const char *text)
+{
+    char path[64];
+    char line[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", pid, tid, file);
+    if (pid == 0) {
+        snprintf(path, sizeof path, "/proc/self/task/%d/%s", tid, file);
+    }
+    FILE *stream = fopen(path, "r");
+    const bool is_read = stream != NULL && fgets(line, sizeof line, stream) != NULL;
+    if (stream != NULL) {
+        fclose(stream);
+    }
+    return is_read && strncmp(line, text, strlen(text)) == 0;
+}
+
+static int files(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&named, NULL, 2);
+    pthread_barrier_init(&looked, NULL, 2);
+    check(begins(0, getpid(), "comm", "waits\n"), "a process's only thread");
+    check(pthread_create(&thread, NULL, name_itself, NULL) == 0, "pthread_create");
+    (void)pthread_barrier_wait(&named);
+    for (int i = 0; i < 2; i++) {
+        const pid_t pid = i == 0 ? 0 : getpid();
+        check(begins(pid, named_tid, "comm", "second\n"), "comm");
+        check(begins(pid, named_tid, "status", "Name:\tsecond\n"), "status");
+        check(begins(pid, named_tid, "stat", "") && begins(pid, named_tid, "maps", ""), "maps");
+        check(begins(pid, gettid(), "comm", "waits\n"), "the first thread");
+        check(!begins(pid, named_tid + 900, "comm", ""), "a thread that is not there");
+    }
+    int found = 0;
+    DIR *folder = opendir("/proc/self/task");
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        found += entry->d_name[0] != '.';
+        check(entry->d_name[0] == '.' || atoi(entry->d_name) == named_tid ||
+                  atoi(entry->d_name) == gettid(),
+              "the folder of threads");
+    }
+    closedir(folder);
+    check(found == 2, "the number of threads");
+    (void)pthread_barrier_wait(&looked);
+    return pthread_join(thread, NULL);
+}
+
 // Waits in a system call that is not simulated.
 static int lock_file(void)
 {
@@ -673,6 +737,7 @@ int main(int count, char **words)
         {"too_many", too_many},
         {"lock_file", lock_file},
         {"forks", forks},
+        {"files", files},
         {"deadlock_beside", deadlock_beside},
         {"deadlock_locks", deadlock_locks},
     };
