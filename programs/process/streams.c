@@ -83,6 +83,11 @@ static int descriptor_of(const FILE *stream)
     return i;
 }
 
+bool streams_is_own(const FILE *stream)
+{
+    return descriptor_of(stream) >= 0;
+}
+
 PROGRAM_EXPORT int fileno(FILE *stream)
 {
     const int descriptor = descriptor_of(stream);

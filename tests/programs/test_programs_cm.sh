@@ -242,6 +242,15 @@ if command -v rstream >/dev/null && [ -e /usr/lib/x86_64-linux-gnu/librdmacm.so.
     done
     pair riostream "riostream $test_of" "riostream -s host0 $test_of"
     pair rsocket_tcp "rstream -T s $test_of" "rstream -T s -s host0 $test_of" custom
+    # Datagrams of rsockets, whose library needs LIDs. The server never ends.
+    udpong="udpong -S 1000 -C 10"
+    scenario "$udpong -b host0" "$udpong -s host0" | sed '/-b host0/s/}/, kill: 1s}/' >"$work/udpong.yaml"
+    run udpong 0 --set programs.infiniband=on
+    grep -q '^custom *1000 *10 ' "$work/udpong/programs/host1-0.out" || fail "udpong: no result"
+    cp "$work/udpong.yaml" "$work/udpong_roce.yaml"
+    run udpong_roce 1
+    grep -q "names a peer by its LID" "$work/udpong_roce/programs/host1-0.err" ||
+        fail "udpong on RoCE is not told why"
     scenario rcopy "rcopy $program host0:$work/copy" | sed '/"rcopy"/s/}/, kill: 1s}/' >"$work/rcopy.yaml"
     run rcopy 0
     cmp "$program" "$work/copy" || fail "rcopy copies something else"

@@ -5,8 +5,9 @@
 #
 # Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times
 # of completions, a NIC that is connected to itself, forks with registered memory, regions that are
-# deregistered in the middle of messages, and streams whose reader is slow or goes away, on the ideal NIC and
-# the ConnectX-5 profile. Method: the compiler builds the programs as a user would.
+# deregistered in the middle of messages, streams whose reader is slow or goes away, and wide characters on
+# pipes, on the ideal NIC and the ConnectX-5 profile. Method: the compiler builds the programs as a user
+# would.
 set -eu
 . tests/script.sh
 
@@ -42,5 +43,10 @@ for program in refused datagrams alone edges streams; do
 done
 [ "$(cat "$work"/refused.run/programs/*.err | grep -c 'infiniband: on')" = 2 ] ||
     fail "a program that names peers by LIDs is not told, once, that ports can have some"
+${CC:-cc} -O2 -D_FORTIFY_SOURCE=2 tests/programs/streams/wide.c -o "$work/wide.bin"
+printf 'l\303\251ine\n\342\202\254' >"$work/wide.in"
+pair wide true "sh -c 'cat $work/wide.in | $work/wide.bin | cat'"
+"$work/wide.bin" <"$work/wide.in" >"$work/wide.expected"
+cmp "$work/wide.expected" "$work/wide.run/programs/host1-0.out" || fail "wide characters on pipes are others"
 pair detailed "$work/edges.bin" "$work/edges.bin host0" "model: detailed, profile: connectx-5"
 exit $((failures > 0))
