@@ -42,7 +42,7 @@ const results_page_t results_pages[] = {
     {
         .name = "training", .title = "Training", .of = "apps", .kinds = "training|workload", .needs = "iteration_ms", .first = true,
         .facts = {{"iteration_ms", "time of an iteration"}, {"compute_ms", "computation, mean of the ranks"},
-                  {"busy", "share of the time in which processors worked"}, {"bytes_sent", "payload of all messages"},
+                  {"bytes_sent", "payload of all messages"},
                   {"slowest_rank.rank", "rank that exceeds its peers most"}, {"slowest_rank.calc_ms", "its computations"},
                   {"slowest_rank.peers_ms", "computations of its peers"}, {"messages_failed", "failed messages"}},
         .charts = {
@@ -208,7 +208,7 @@ const results_page_t results_pages[] = {
     },
     {
         .name = "bulk", .title = "Transport", .of = "apps", .kinds = "bulk", .first = true,
-        .facts = {{"goodput_gbps", "goodput"}, {"rtt_us", "round trip"}, {"transport.retransmitted", "retransmitted packets"},
+        .facts = {{"goodput_gbps", "goodput in the steady state"}, {"whole_gbps", "goodput from start to end"}, {"rtt_us", "round trip"}, {"transport.retransmitted", "retransmitted packets"},
                   {"transport.repaired", "lost packets that were recovered"}, {"transport.repair_us_mean", "mean time to recover a packet"},
                   {"transport.nodes_mean", "mean number of bitmaps"}, {"transport.nic_bytes_per_qp_max", "NIC memory of a queue pair, maximum"},
                   {"transport.host_bytes_max", "host memory, maximum"}},

@@ -474,6 +474,12 @@ const steps = {
         await go(ada, `run/${run}?tab=causes`);
         await ada.waitForSelector(".note");
         check((await text_of(ada, ".note")).trim() === (await file("explain.json")).verdict_text, "the verdict is explain's own sentence");
+        await go(ada, `run/${run}?tab=hosts`);
+        await ada.waitForSelector("[role=tabpanel] tbody tr");
+        const sent = await ada.locator("[role=tabpanel] tbody tr td:nth-child(2)").allTextContents();
+        check(sent.reduce((sum, one) => sum + Number(one.replace(",", "")), 0) === flows.count, "hosts count flows over the network alone");
+        check((await ada.getByText("the run left out").count()) === 1, "a list of hosts says what the run left out");
+        await go(ada, `run/${run}?tab=causes`);
         // What may help runs beside the run.
         await ada.getByRole("button", { name: "Try it" }).first().click();
         await ada.waitForSelector(".remedies table");

@@ -93,7 +93,7 @@ const formats: Record<string, (value: number) => string> = {
     us: (value) => nanoseconds(value * 1e3),
     ms: (value) => nanoseconds(value * 1e6),
     ps: (value) => nanoseconds(value / 1e3),
-    s: seconds,
+    s: (value) => nanoseconds(value * 1e9),
     bytes,
     "bit/s": bits_per_second,
     GB: (value) => bytes(value * 1e9),

@@ -312,8 +312,8 @@ export const run_texts = (of: Both) => ({
         ),
         ask: of("Query this table", "查询此表"),
         hosts_lead: of(
-            "Flows that each host sent; the host with the largest slowdown is first",
-            "每台主机发送的流，减速比最大的排在最前",
+            "Flows that each host sent over the network; the host with the largest slowdown is first",
+            "每台主机经网络发送的流，减速比最大的排在最前",
         ),
         host_columns: {
             src: of("Host", "主机"),

@@ -5,7 +5,7 @@ import { fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, with_unit } from "../../core/format";
 import { query_link } from "../../core/router";
 import { on_range, range_query, time_range } from "../../core/time_range";
-import type { Cell, Rows, Run, Tables } from "../../core/types";
+import type { Cell, Rows, Run, Table, Tables } from "../../core/types";
 import { t, told } from "../../i18n/text";
 import { data_grid } from "../../ui/data_grid";
 import { card, empty, flush_card, later, link_button, problem } from "../../ui/parts";
@@ -52,14 +52,18 @@ const host_columns = [
     { function: "sum", column: "retransmitted_packets", as: "retransmitted" },
 ];
 
-// Returns the steps that group the flows of the chosen time by their sender.
-function host_steps(): object[] {
+// Returns the steps that group the flows of the chosen time by their sender. Messages within hosts are no flows of the
+// network: their slowdown is always 1. Results of older versions do not tell them apart.
+function host_steps(flows: Table | undefined): object[] {
     const range = time_range();
     const end = `start_ns + coalesce(fct_ns, ${Number.MAX_SAFE_INTEGER})`;
-    const where = range && `start_ns < ${range[1]} and ${end} >= ${range[0]}`;
+    const where = [
+        flows?.columns.some(({ name }) => name === "medium") && 'medium = "network"',
+        range && `start_ns < ${range[1]} and ${end} >= ${range[0]}`,
+    ].filter(Boolean);
     return [
         { do: "choose", table: "flows" },
-        ...(where ? [{ do: "filter", where }] : []),
+        ...(where.length > 0 ? [{ do: "filter", where: where.join(" and ") }] : []),
         { do: "group", by: ["src"], take: host_columns.map(({ unit: _, ...take }) => take) },
         { do: "sort", by: [{ column: "slowdown_p99", descending: true }] },
     ];
@@ -86,12 +90,15 @@ export function hosts_tab(scope: Scope, run: Run): Child {
     const words = t().run;
     const place = h("div");
     const load = async (signal: AbortSignal) => {
-        const last = await analysed([run.id], host_steps(), signal);
+        const { tables } = await api.get<Tables>(`runs/${run.id}/tables`, undefined, signal);
+        const flows = tables.find((one) => one.name === "flows");
+        const last = await analysed([run.id], host_steps(flows), signal);
+        const left_out = flows && flows.left_out > 0 ? words.rows_left_out(count(flows.left_out)) : "";
         fill(
             place,
             last.rows.length === 0
                 ? empty(words.no_rows("flows"), words.no_rows_text)
-                : flush_card(words.hosts_lead, null, host_table(last)),
+                : flush_card(words.hosts_lead, h("span.muted.small", left_out), host_table(last)),
         );
         return place;
     };
