@@ -337,7 +337,7 @@ static void attach_roots(const explain_t *explain, explain_finding_t *finding)
 static void offer_earlier_marks(const explain_t *explain, explain_finding_t *finding)
 {
     const uint64_t kmin = explain->scenario->switch_config.ecn_kmin_bytes;
-    if (kmin < 4000) {
+    if (kmin < 4000 || !cli__explain_marks_slow(explain, finding->port)) {
         return; // two packets: lower ones mark everything
     }
     const uint64_t lower = kmin > 50000 ? 50000 : kmin / 2;

@@ -95,6 +95,20 @@ static thresholds_t thresholds_of(const net_port_t *port)
     };
 }
 
+bool cli__explain_marks_slow(const explain_t *explain, uint32_t uid)
+{
+    const thresholds_t own = thresholds_of(explain->ports[uid].port);
+    const explain_passing_t passing = cli__explain_passing(explain, uid);
+    bool slow = passing.count == 0; // flows.csv does not list them
+    for (uint32_t i = 0; i < passing.count; i++) {
+        const nic_cc_ops_t *const cc =
+            cli__explain_control(explain, &explain->flows[passing.flows[i]]);
+        slow |= cc == NULL || cc->cnp != NULL ||
+                (cc->echoes_ecn && cc->telemetry == NET_TELEMETRY_NONE); // HPCC ignores echoes
+    }
+    return own.known && own.low_ps < (double)SIM_TIME_NEVER && slow;
+}
+
 static bool differ(double a, double b)
 {
     return a > UNLIKE * b || b > UNLIKE * a;

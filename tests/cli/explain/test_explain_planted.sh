@@ -172,6 +172,22 @@ runs = json.load(open(sys.argv[1]))["what_if"]
 assert len(runs) >= 3 and runs[1]["paused_ps"] < 0.9 * runs[0]["paused_ps"], runs
 END
 
+# Earlier marks are offered where the port marks and senders heed it, and only there.
+cat >"$work/incast.yaml" <<'END'
+topology: {star: {hosts: 9}}
+traffic: [incast: {to: host0, from: "host[1-8]", bytes: 1MB}]
+END
+for control in dcqcn hpcc swift; do
+    rocesim run "$work/incast.yaml" --explain --quiet --set nic.congestion-control=$control >"$work/told" ||
+        fail "$control"
+    grep -q '^main cause: incast' "$work/told" || fail "$control: $(head -n 1 "$work/told")"
+    grep -q 'switch.ecn.kmin=50KB' "$work/told" && offered=yes || offered=no
+    [ "$offered" = "$([ $control = dcqcn ] && echo yes || echo no)" ] || fail "$control: offered: $offered"
+done
+rocesim run scenarios/uec/mrc.yaml --explain --quiet >"$work/told" || fail "uec/mrc"
+grep -q '^main cause: incast' "$work/told" || fail "uec/mrc: $(head -n 1 "$work/told")"
+grep -q 'switch.ecn.kmin' "$work/told" && fail "uec/mrc: its ports to hosts do not mark"
+
 # refused WORDS ARGUMENT...: exit status 2 and a message with the words.
 refused() {
     rocesim explain "${@:2}" >/dev/null 2>"$work/err"
