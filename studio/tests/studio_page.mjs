@@ -465,7 +465,9 @@ const steps = {
         await picture(ada, "page-collective");
         await accessible(ada, "page of a collective");
         const file = (name) => ada.evaluate(async (path) => (await fetch(path)).json(), `api/v1/runs/${run}/files/result/${name}`);
-        const { apps, flows, local_flows, story } = await file("summary.json");
+        const { apps, flows, hottest_ports, local_flows, story } = await file("summary.json");
+        const { ports } = await ada.evaluate(async (path) => (await fetch(path)).json(), `api/v1/runs/${run}/map?metric=utilisation&frames=1`);
+        check(hottest_ports.length > 0 && hottest_ports.every(({ port, utilisation }) => Math.abs(ports[port][0] - utilisation) < 1e-4), "the network shows the summary's utilisation");
         await go(ada, `run/${run}?tab=summary`);
         await ada.waitForSelector(".story");
         check((await text_of(ada, ".story")) === story.join(" "), "the story is the program's");

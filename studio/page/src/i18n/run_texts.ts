@@ -225,9 +225,9 @@ export const run_texts = (of: Both) => ({
         ),
         totals: {
             utilisation: of(
-                "The scenario does not observe utilisation over time, so the mean of the whole run is shown. " +
-                    "Add port[*].utilisation under observe to see how it changes.",
-                "场景没有记录利用率随时间的变化，因此显示整个运行的平均值。在 observe 中加入 " +
+                "The scenario does not observe utilisation over time, so the mean while transfers start is shown, as " +
+                    "on the tab Ports. Add port[*].utilisation under observe to see how it changes.",
+                "场景没有记录利用率随时间的变化，因此与“端口”页一样，显示传输陆续开始期间的平均值。在 observe 中加入 " +
                     "port[*].utilisation 即可看到变化过程。",
             ),
             queue: of(

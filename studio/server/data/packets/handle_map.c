@@ -54,10 +54,9 @@ static port_t *find_port(const map_t *map, const char *name)
 }
 
 // Reads the table of ports; returns false if a column is missing.
-static bool take_ports(map_t *map, const char *metric, double seconds)
+static bool take_ports(map_t *map, const char *metric)
 {
-    static const char *const names[] = {"port", "rate_bps", "tx_bytes", "tx_packets",
-                                        "queue_bytes_max"};
+    static const char *const names[] = {"port", "rate_bps", "utilisation", "queue_bytes_max"};
     studio_scan_t *const scan = map->ports_scan;
     size_t columns[SIM_COUNT_OF(names)];
     for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
@@ -73,12 +72,9 @@ static bool take_ports(map_t *map, const char *metric, double seconds)
         const char *const name = studio_scan_cell(scan, 0, i, columns[0]).text;
         port->name = name != NULL ? name : "";
         port->rate_bps = studio_scan_cell(scan, 0, i, columns[1]).real;
-        const double bytes = studio_scan_cell(scan, 0, i, columns[2]).real +
-                             FRAME_OVERHEAD_BYTES * studio_scan_cell(scan, 0, i, columns[3]).real;
-        const double able = port->rate_bps * seconds;
-        port->total = metric[0] == 'q'               ? studio_scan_cell(scan, 0, i, columns[4]).real
-                      : metric[0] == 'u' && able > 0 ? 8 * bytes / able
-                                                     : 0;
+        port->total = metric[0] == 'q'   ? studio_scan_cell(scan, 0, i, columns[3]).real
+                      : metric[0] == 'u' ? studio_scan_cell(scan, 0, i, columns[2]).real
+                                         : 0;
     }
     qsort(map->ports, map->count, sizeof(*map->ports), by_name);
     return true;
@@ -450,11 +446,10 @@ static int answer_map(studio_request_t *request, studio_response_t *response,
     }
     json_t *const summary = studio__data_file(map.source->result, "summary.json");
     const double end_ps = json_number_value(json_object_get(summary, "sim_time_ps"));
-    const double begin_ps = json_number_value(json_object_get(summary, "traffic_from_ps"));
     json_decref(summary);
     take_times(request, &map, end_ps / 1000);
     int status = 0;
-    if (!take_ports(&map, metric, (end_ps - begin_ps) / 1e12)) {
+    if (!take_ports(&map, metric)) {
         status =
             studio_response_error(response, 409, "ports.csv lacks a column that rocesim writes");
     } else {
