@@ -16,16 +16,28 @@
 // Functions that programs call instead of those of libibverbs and libc.
 #define PROGRAM_EXPORT __attribute__((visibility("default")))
 
-// The function of this name that the program would have called without this library.
-#define PROGRAM_NEXT(function)                               \
-    (__extension__({                                         \
-        static __typeof__(function) *next_;                  \
-        if (next_ == NULL) {                                 \
-            void *found_ = dlsym(RTLD_NEXT, #function);      \
-            __builtin_memcpy(&next_, &found_, sizeof next_); \
-        }                                                    \
-        next_;                                               \
+// The function of this name that the program would have called without this library. All that were
+// not called before are looked up when a program starts its first thread (threads/life.c).
+#define PROGRAM_NEXT(function)                                                                   \
+    (__extension__({                                                                             \
+        static turn_next_t next_ __attribute__((section("program_next"))) = {.name = #function}; \
+        __typeof__(function) *found_;                                                            \
+        turn_find_next(&next_);                                                                  \
+        __builtin_memcpy(&found_, &next_.found, sizeof found_);                                  \
+        found_;                                                                                  \
     }))
+
+typedef struct turn_next {
+    const char *name;
+    void *found; // NULL: not looked up yet
+} turn_next_t;
+
+static inline void turn_find_next(turn_next_t *next)
+{
+    if (next->found == NULL) {
+        next->found = dlsym(RTLD_NEXT, next->name);
+    }
+}
 
 #define TURN_PS_PER_NS UINT64_C(1000)
 #define TURN_PS_PER_US UINT64_C(1000000)

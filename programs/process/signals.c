@@ -161,7 +161,7 @@ void signals_end_stack(void)
 {
     if (own_stack.ss_sp != NULL && own_stack.ss_sp != first_stack) {
         const stack_t none = {.ss_flags = SS_DISABLE};
-        (void)system_call(SYS_sigaltstack, &none, NULL);
+        (void)PROGRAM_NEXT(sigaltstack)(&none, NULL);
         (void)system_call(SYS_munmap, own_stack.ss_sp, own_stack.ss_size);
         own_stack.ss_sp = NULL;
     }

@@ -110,8 +110,22 @@ int threads_tid_of(uint32_t number)
     return -1;
 }
 
-// -- begin and end: nothing is looked up in the C library, since another thread may have the
-// loader's lock, in a destructor that waits
+// -- begin and end
+
+// The linker's names of the section of PROGRAM_NEXT.
+extern turn_next_t __start_program_next[] __attribute__((visibility("hidden")));
+extern turn_next_t __stop_program_next[] __attribute__((visibility("hidden")));
+
+// Looks all functions up that the library replaces. A thread that did so later could need the
+// loader's lock of another one, which waits in the constructor or destructor of a library.
+static void find_all_next(void)
+{
+    static bool found;
+    for (turn_next_t *next = __start_program_next; !found && next != __stop_program_next; next++) {
+        turn_find_next(next);
+    }
+    found = true;
+}
 
 // Ends the thread for the simulator. The last thread of a process ends the process instead.
 static void end(thread_t *thread)
@@ -124,7 +138,7 @@ static void end(thread_t *thread)
     thread->ended = true;
     (void)threads_wake(thread, UINT32_MAX);
     sigfillset(&all);
-    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, _NSIG / 8);
+    (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &all, NULL);
     spin_end_thread();
     const int control = thread->control;
     turn_end_thread();
@@ -162,7 +176,7 @@ static void *run(void *argument)
     thread->tid = (int)system_call(SYS_gettid);
     (void)pthread_setspecific(key, thread);
     spin_begin_thread();
-    system_call(SYS_rt_sigprocmask, SIG_SETMASK, &thread->mask, NULL, _NSIG / 8);
+    (void)PROGRAM_NEXT(pthread_sigmask)(SIG_SETMASK, &thread->mask, NULL);
     return thread->start(thread->argument);
 }
 
@@ -235,6 +249,7 @@ static int ask_for_core(thread_t *thread)
 PROGRAM_EXPORT int pthread_create(pthread_t *restrict id, const pthread_attr_t *restrict attributes,
                                   void *(*start)(void *), void *restrict argument)
 {
+    find_all_next();
     if (!turn_enter("pthread_create")) {
         return PROGRAM_NEXT(pthread_create)(id, attributes, start, argument);
     }

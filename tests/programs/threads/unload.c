@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/programs/threads/unload.c - a library whose destructor waits for a thread of it.
+// tests/programs/threads/unload.c - a library that starts threads in its constructor.
 //
-// Goal: a thread begins and ends while another one has the lock of the C library's loader.
-// Method: the file is the program, and with -DLIBRARY the library. The library starts a thread
-// that is detached. dlclose() calls the destructor, which tells the thread to end and sleeps.
+// Goal: threads begin, open files and end while another one has the lock of the C library's loader.
+// Method: the file is the program, and with -DLIBRARY the library. dlopen() calls the constructor,
+// which waits for one thread and leaves another one. dlclose() calls the destructor, which tells
+// that one to end and sleeps.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,9 +27,20 @@ static void *run(void *unused)
     return unused;
 }
 
+static void *open_file(void *unused)
+{
+    FILE *file = fopen("/proc/self/comm", "r");
+    if (file != NULL) {
+        fclose(file);
+    }
+    return unused;
+}
+
 __attribute__((constructor)) static void load(void)
 {
     pthread_t thread;
+    pthread_create(&thread, NULL, open_file, NULL);
+    pthread_join(thread, NULL);
     pthread_create(&thread, NULL, run, NULL);
     pthread_detach(thread);
 }
