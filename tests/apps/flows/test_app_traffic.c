@@ -449,7 +449,7 @@ static const refusal_t refusals[] = {
     {"all-to-all", "start=2us; stop=1us", NULL, "stop: nothing starts before it"},
     {"poisson", "", NULL, "stop: arrivals have no end"},
     {"poisson", "stop=1ms; sizes=websaerch", NULL,
-     "sizes: websaerch: no such file (expected a file"},
+     "sizes: websaerch: no such file, or one of websearch,"},
     {"poisson", "stop=1ms; sizes=f", "10 20\n5 100\n", "sizes: f: line 2"},
     {"poisson", "stop=100ms; from=host1; to=host1", NULL, "to: none of its hosts can be reached"},
     {"poisson", "stop=1ms; from=rack*", NULL, "from: no host matches"},
