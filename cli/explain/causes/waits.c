@@ -321,12 +321,22 @@ static void find_again(explain_t *explain, bool *claimed)
 
 // -- rates that recover
 
-// Returns whether the flow's sender slowed down by marks, and nothing else explains its waits.
+// Returns whether a control hears of congestion by round-trip times, and adds to its rate step by
+// step when they are short again.
+static bool adds_by_delay(const nic_cc_ops_t *cc)
+{
+    return cc->increase != NULL && cc->cnp == NULL && !cc->echoes_ecn &&
+           cc->telemetry == NET_TELEMETRY_NONE;
+}
+
+// Returns whether the flow's sender slowed down by marks or by delay, and nothing else explains its
+// waits.
 static bool recovers(const explain_t *explain, const explain_flow_t *flow)
 {
     const nic_cc_ops_t *const cc = cli__explain_control(explain, flow);
     return cc != NULL && flow->retransmitted == 0 && waits_long(flow, LONG_SHARE) &&
-           ((cc->cnp != NULL && explain->nics[flow->source].cnps_handled > 0) ||
+           ((adds_by_delay(cc) && flow->shared_ps > 0) ||
+            (cc->cnp != NULL && explain->nics[flow->source].cnps_handled > 0) ||
             (cc->echoes_ecn && explain->nics[flow->destination].marked > 0));
 }
 
@@ -395,17 +405,25 @@ static void find_recovery(explain_t *explain, bool *claimed)
         finding->score_ps = all_ps;
         finding->spread = !one && all_ps < RECOVERY_MOST * explain->flows_ps;
         finding->place = sim_strdup(one ? world_interface_name(explain->world, worst) : "hosts");
-        finding->sentence = sim_format(
-            "slow recovery of rates: after marks, %s kept %zu flow%s slow for %s more than shared "
-            "links explain",
-            config->congestion_control, finding->flow_count, sim_plural(finding->flow_count),
-            world_format_time(&time, (sim_time_t)all_ps));
+        finding->sentence = sim_format("slow recovery of rates: after congestion, %s kept %zu "
+                                       "flow%s slow for %s more than shared "
+                                       "links explain",
+                                       config->congestion_control, finding->flow_count,
+                                       sim_plural(finding->flow_count),
+                                       world_format_time(&time, (sim_time_t)all_ps));
         const char *const waited = world_format_time(&time, (sim_time_t)waits_ps[worst]);
         const char *const name = world_interface_name(explain->world, worst);
         const uint32_t receiver = marked_receiver(explain, finding, worst);
+        const nic_cc_ops_t *const cc =
+            cli__explain_control(explain, &explain->flows[finding->flows[0]]);
+        const bool by_delay = adds_by_delay(cc);
         cli__explain_evidence(
             finding,
-            nic->cnps_handled > 0
+            by_delay
+                ? sim_format("the flows of %s waited %s: their rates rise by nic.%s.%s at a time "
+                             "after long round trips; the hosts themselves are healthy",
+                             name, waited, cc->name, cc->increase)
+            : nic->cnps_handled > 0
                 ? sim_format("%s handled %" PRIu64 " CNPs (rp_cnp_handled of nics.csv), and its "
                              "flows waited %s; the hosts themselves are healthy",
                              name, nic->cnps_handled, waited)
@@ -419,6 +437,10 @@ static void find_recovery(explain_t *explain, bool *claimed)
                                 "nic.dcqcn.rpg-ai-rate=100Mbps --set "
                                 "nic.dcqcn.rpg-hai-rate=1Gbps",
                                 "rates come back faster");
+        } else if (by_delay) {
+            char *const faster = sim_format("nic.%s.%s=100Mbps", cc->name, cc->increase);
+            cli__explain_remedy(finding, faster, "rates come back faster");
+            sim_free(faster);
         }
         cli__explain_remedy(finding, "nic.congestion-control=hpcc",
                             "a control by telemetry knows how much room there is");

@@ -79,6 +79,10 @@ plant rate-recovery hosts "$star" 'switch: {ecn: {kmin: 20KB, kmax: 60KB, pmax: 
     {rpg-ai-rate: 1Mbps, rpg-hai-rate: 1Mbps, rpg-threshold: 31, rpg-time-reset: 10ms}}' \
     'traffic: [{incast: {to: host0, senders: 6, bytes: 10MB}}]'
 
+plant rate-recovery host1 "$star" 'nic: {congestion-control: timely, timely: {ai-rate: 1Mbps,
+    hai-rate: 1Mbps}}' 'traffic: [{flows: {list: [host1 host0 20MB 0us]}}, {incast: {to: host0,
+    from: "host[2-5]", senders: 4, bytes: 500KB, start: 100us}}]'
+
 # Packets that are sent again: reordering, timers, and what switches dropped and why.
 plant reordering network "$even" 'network: {load-balancer: random}' \
     'traffic: [{permutation: {bytes: 500KB, stride: 4}}]'
