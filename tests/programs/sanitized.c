@@ -19,6 +19,7 @@ int main(int count, char **words)
         free((void *)(uintptr_t)memory);
     } else if (strcmp(fault, "leak") == 0) {
         char *volatile memory = malloc(10);
+        printf("%d byte\n", memory != NULL);
         memory = NULL;
     } else {
         for (;;) { // takes memory until it is ended
