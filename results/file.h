@@ -21,6 +21,8 @@ void results_file_print(results_file_t *file, const char *format, ...) SIM_PRINT
 void results_file_put(results_file_t *file, const char *text);
 void results_file_put_char(results_file_t *file, char one);
 void results_file_put_u64(results_file_t *file, uint64_t value);
+// Writes value / 10^decimals with all its decimals, of which there are at most 9.
+void results_file_put_decimal(results_file_t *file, uint64_t value, unsigned decimals);
 // Writes a time as exact nanoseconds, with three decimals where they are not zero.
 void results_file_put_ns(results_file_t *file, sim_time_t time_ps);
 // Writes a cell of a CSV file, quoted where RFC 4180 asks for it.

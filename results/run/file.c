@@ -125,24 +125,38 @@ void results_file_put_u64(results_file_t *file, uint64_t value)
     put(file, begin, (size_t)(end - begin));
 }
 
-void results_file_put_ns(results_file_t *file, sim_time_t time_ps)
+void results_file_put_decimal(results_file_t *file, uint64_t value, unsigned decimals)
 {
+    SIM_CHECK(decimals <= 9);
     char digits[32];
     char *const end = digits + sizeof(digits);
     char *begin = end;
-    const uint64_t rest = time_ps % SIM_PS_PER_NS;
-    if (rest > 0) {
-        begin = put_digits(end, SIM_PS_PER_NS + rest); // with its zeros
-        *begin = '.';
+    for (unsigned i = 0; i < decimals; i++) {
+        *--begin = (char)('0' + value % 10);
+        value /= 10;
     }
-    begin = put_digits(begin, time_ps / SIM_PS_PER_NS);
+    if (decimals > 0) {
+        *--begin = '.';
+    }
+    begin = put_digits(begin, value);
     put(file, begin, (size_t)(end - begin));
+}
+
+void results_file_put_ns(results_file_t *file, sim_time_t time_ps)
+{
+    static_assert(SIM_PS_PER_NS == 1000, "three decimals");
+    if (time_ps % SIM_PS_PER_NS == 0) {
+        results_file_put_u64(file, time_ps / SIM_PS_PER_NS);
+    } else {
+        results_file_put_decimal(file, time_ps, 3);
+    }
 }
 
 void results_file_put_csv(results_file_t *file, const char *text)
 {
-    if (strpbrk(text, ",\"\n\r") == NULL) {
-        results_file_put(file, text);
+    const size_t plain = strcspn(text, ",\"\n\r");
+    if (text[plain] == '\0') {
+        put(file, text, plain);
         return;
     }
     results_file_put_char(file, '"');

@@ -45,9 +45,8 @@ static void flow_fct(results_file_t *file, const void *row)
 static void flow_slowdown(results_file_t *file, const void *row)
 {
     if (finished(FLOW(row))) {
-        const uint64_t slowdown = results_flow_slowdown(FLOW(row));
-        results_file_print(file, "%" PRIu64 ".%06u", slowdown / RESULTS_SLOWDOWN_ONE,
-                           (unsigned)(slowdown % RESULTS_SLOWDOWN_ONE));
+        static_assert(RESULTS_SLOWDOWN_ONE == 1000000, "six decimals");
+        results_file_put_decimal(file, results_flow_slowdown(FLOW(row)), 6);
     }
 }
 

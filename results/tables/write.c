@@ -127,10 +127,10 @@ static uint64_t field_of(const void *object, const results_column_t *column, uns
     }
 }
 
-static void put_column(results_file_t *file, const results_table_t *table,
-                       const results_column_t *column, const void *row, unsigned priority)
+// `object`: what the fields of the row's table are of.
+static inline void put_column(results_file_t *file, const results_column_t *column,
+                              const void *object, const void *row, unsigned priority)
 {
-    const void *const object = table->object != NULL ? table->object(row) : row;
     const void *const at = (const char *)object + column->offset;
     switch (column->kind) {
     case RESULTS_COLUMN_WHOLE:
@@ -221,23 +221,28 @@ static size_t put_counters(results_file_t *file, const results_column_t *column,
 void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row)
 {
     const bool idle = table->classes_idle != NULL && table->classes_idle(row);
+    const void *const object = table->object != NULL ? table->object(row) : row;
+    const results_column_t *const end = table->columns + table->count;
     size_t next = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        const results_column_t *const column = &table->columns[i];
+    for (const results_column_t *column = table->columns; column < end; column++) {
+        if (!column->per_class && column->kind != RESULTS_COLUMN_COUNTERS) { // most columns
+            if (column > table->columns) {
+                results_file_put_char(file, ',');
+            }
+            put_column(file, column, object, row, 0);
+            continue;
+        }
         if (column->kind == RESULTS_COLUMN_COUNTERS) {
             next = put_counters(file, column, row, next, idle);
             continue;
         }
-        if (idle && column->per_class) {
+        if (idle) {
             results_file_put(file, ZEROS_BY_CLASS);
             continue;
         }
-        const unsigned repeats = column->per_class ? NET_PRIORITIES : 1;
-        for (unsigned p = 0; p < repeats; p++) {
-            if (i + p > 0) {
-                results_file_put_char(file, ',');
-            }
-            put_column(file, table, column, row, p);
+        for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+            results_file_put_char(file, ',');
+            put_column(file, column, object, row, p);
         }
     }
     results_file_put_char(file, '\n');
