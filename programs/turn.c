@@ -251,7 +251,7 @@ static void deliver(void)
     turn_shared->signals = 0;
     parts_deliver_timers();
     turn_release();
-    for (int signal = 1; signal < 64; signal++) {
+    for (int signal = 1; due != 0 && signal < 64; signal++) {
         if ((due >> signal & 1) != 0) {
             parts_deliver_signal(signal);
         }

@@ -44,11 +44,23 @@ static void copy_stack(uint8_t *to, const greg_t *registers, size_t bytes)
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
+static uint64_t word_at(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word); // no call
+    return word;
+}
+
 // Returns how the end of the thread's stack differs from that of a state, as memcmp() does.
 static int compare_stack(const greg_t *registers, const state_t *state)
 {
     const uint8_t *at = (const uint8_t *)(uintptr_t)registers[REG_RSP];
-    for (size_t i = 0; i < state->stack_bytes; i++) {
+    size_t equal = 0;
+    while (equal + sizeof(uint64_t) <= state->stack_bytes &&
+           word_at(at + equal) == word_at(state->stack + equal)) {
+        equal += sizeof(uint64_t);
+    }
+    for (size_t i = equal; i < state->stack_bytes; i++) {
         if (at[i] != state->stack[i]) {
             return at[i] < state->stack[i] ? -1 : 1;
         }
@@ -89,9 +101,7 @@ bool state_precedes(const greg_t *now, const state_t *other)
 static uint64_t add_to_sum(uint64_t sum, const uint8_t *at, size_t bytes)
 {
     for (size_t left = bytes; left >= 8; left -= 8, at += 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        sum = (sum ^ word_at(at)) * UINT64_C(0x9e3779b97f4a7c15);
     }
     return sum;
 }
