@@ -42,8 +42,6 @@
 #define PUT_OFF_FROM_PS (500 * TURN_PS_PER_US) // since the looks began
 #define PUT_OFF_IN_VAIN 4u                     // in a row
 
-#define CALLER_WORDS 64u // of the caller's stack that are compared
-#define CALLER_SUMS 8u
 #define FRAMES_MAX 32u   // of the library, above that of a call
 #define MOVES_MAX 10000u // attempts in a row at other places than the last one
 #define ROUNDS_MAX 4u    // attempts after an action that return at once where several take turns
@@ -683,9 +681,10 @@ void turn_act(void)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-// Returns a number for the place of the program's call: its return address, and its stack with what
-// is on it. All frames of the library have pointers.
-static __attribute__((noinline)) uint64_t place_of_call(void)
+// Notes the place of the program's call: its return address, and its stack with what is on it.
+// Returns true if that is another place than the one before. All frames of the library have
+// pointers.
+static __attribute__((noinline)) bool moves_on(turn_idle_t *idle)
 {
     const uintptr_t begin = (uintptr_t)__ehdr_start;
     const uintptr_t length = (uintptr_t)etext - begin;
@@ -693,17 +692,21 @@ static __attribute__((noinline)) uint64_t place_of_call(void)
     for (uint32_t i = 0; i < FRAMES_MAX && frame[1] - begin < length; i++) {
         frame = (const uintptr_t *)frame[0];
     }
-    uint64_t sums[CALLER_SUMS] = {(uintptr_t)frame}; // several, which need not wait for each other
-    for (uint32_t i = 1; i < CALLER_WORDS; i++) {
-        uint64_t *sum = &sums[i % CALLER_SUMS];
-        *sum = (*sum ^ frame[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        *sum ^= *sum >> 32;
+    const uintptr_t *const words = frame + 1;
+    uintptr_t differences = (uintptr_t)frame ^ idle->frame;
+    for (uint32_t i = 0; i < TURN_CALLER_WORDS; i++) { // the compiler takes several at once
+        differences |= words[i] ^ idle->words[i];
     }
-    for (uint32_t i = 1; i < CALLER_SUMS; i++) {
-        sums[0] = (sums[0] ^ sums[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        sums[0] ^= sums[0] >> 32;
+    if (differences == 0) {
+        return false;
     }
-    return sums[0];
+    idle->frame = (uintptr_t)frame;
+    // A sanitizer has its own memcpy(), which would report the bytes between two variables.
+    uintptr_t *to = idle->words;
+    const uintptr_t *from = words;
+    size_t count = TURN_CALLER_WORDS;
+    __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+    return true;
 }
 
 uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
@@ -711,9 +714,7 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
     OF_THREAD const turn_idle_t *last;
     const bool alternates = !idle->by_state && last != idle;
     last = idle;
-    const uint64_t place = idle->by_state ? 0 : place_of_call();
-    const bool elsewhere = place != idle->place;
-    idle->place = place;
+    const bool elsewhere = !idle->by_state && moves_on(idle);
     if (idle->actions != actions + 1) {
         idle->actions = actions + 1;
         idle->looks = looks;

@@ -169,6 +169,8 @@ extern uint64_t turn_answers;
 
 // -- attempts that find nothing, like an empty poll
 
+#define TURN_CALLER_WORDS 62u // of the program's stack that are compared
+
 // Something that the program tries again and again. Zeroes are the beginning.
 typedef struct turn_idle {
     uint64_t actions; // number of actions at the last attempt that found nothing, plus 1
@@ -177,8 +179,9 @@ typedef struct turn_idle {
     uint32_t moves;   // attempts in a row at another place of the program than the one before
     uint32_t pauses;  // in a row, without a look at a clock between them
     uint32_t rounds;  // attempts since the last action, where attempts of several kinds take turns
-    uint64_t place;   // of the last attempt
     bool by_state;    // places do not count
+    uintptr_t frame;  // the place of the last attempt, and what was on the stack
+    uintptr_t words[TURN_CALLER_WORDS];
 } turn_idle_t;
 
 // Notes that the program did something, or that something happened to it.

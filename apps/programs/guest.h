@@ -109,7 +109,9 @@ struct app__program {
     app__pr_qp_t **qps;
     size_t qp_count;
     size_t qp_capacity;
-    sim_map_t qp_of_number; // to index
+    sim_map_t qp_of_number;  // to index
+    app__pr_qp_t *latest_qp; // that was found by its number, latest_qpn; NULL: none
+    uint32_t latest_qpn;
     app__pr_numbers_t *numbers;
     size_t number_count;
     size_t number_capacity;

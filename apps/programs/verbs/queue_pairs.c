@@ -52,8 +52,13 @@ static const nic_qp_state_t states_of_nic[] = {
 
 app__pr_qp_t *app__program_qp(app__program_t *program, uint32_t number)
 {
-    const uint64_t index = sim_map_get(&program->qp_of_number, number);
-    return index == SIM_MAP_NONE || program->qps[index]->qp == NULL ? NULL : program->qps[index];
+    if (program->latest_qp == NULL || program->latest_qpn != number) {
+        const uint64_t index = sim_map_get(&program->qp_of_number, number);
+        program->latest_qp = index == SIM_MAP_NONE ? NULL : program->qps[index];
+        program->latest_qpn = number;
+    }
+    app__pr_qp_t *const found = program->latest_qp;
+    return found == NULL || found->qp == NULL ? NULL : found;
 }
 
 static uint32_t take_number(app__program_t *program, const nic_t *nic)
@@ -185,6 +190,7 @@ int app__program_destroy_qp(app__program_t *program, const program_call_t *call)
     const uint64_t index = sim_map_get(&program->qp_of_number, call->handle);
     app__program_free_qp(program, qp);
     sim_map_remove(&program->qp_of_number, call->handle, index);
+    program->latest_qp = NULL;
     return 0;
 }
 

@@ -67,22 +67,41 @@ static bool foresee_write(const nic_qp_t *qp, const net_packet_t *packet, nic_fo
                           NIC_ACCESS_REMOTE_WRITE);
 }
 
+// The queue pair of the latest arrival, and how many of those before are its requests.
+typedef struct latest {
+    const nic_t *nic;
+    const nic_qp_t *qp;
+    uint32_t ahead;
+    uint32_t sends; // of them
+} latest_t;
+
+// Finds the queue pair of a packet behind those that are known. Most packets are for the same one.
+static void find(latest_t *latest, const nic_t *nic, uint32_t qp_num, const nic_foreseen_t *before,
+                 uint32_t count)
+{
+    if (latest->qp != NULL && latest->nic == nic && latest->qp->number == qp_num) {
+        latest->ahead++;
+        latest->sends += before[count - 1].cq != NULL;
+        return;
+    }
+    *latest = (latest_t){.nic = nic, .qp = nic__find_qp(nic, qp_num)};
+    for (uint32_t i = 0; i < count; i++) {
+        const bool same = before[i].wc.qp_num == qp_num;
+        latest->ahead += same;
+        latest->sends += same && before[i].cq != NULL;
+    }
+}
+
 // Foresees what an arrival does, after those before it. Returns false if that is not known.
-static bool foresee(const nic_t *nic, const net_packet_t *packet, const nic_foreseen_t *before,
-                    uint32_t count, nic_foreseen_t *foreseen)
+static bool foresee(latest_t *latest, const nic_t *nic, const net_packet_t *packet,
+                    const nic_foreseen_t *before, uint32_t count, nic_foreseen_t *foreseen)
 {
     if (!is_simple(nic) || packet->kind != NET_PACKET_ROCE) {
         return false;
     }
-    const nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
-    uint32_t ahead = 0;
-    uint32_t sends = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const bool same = before[i].wc.qp_num == packet->destination_qp;
-        ahead += same;
-        sends += same && before[i].cq != NULL;
-    }
-    if (qp == NULL || !takes(qp, packet, ahead)) {
+    find(latest, nic, packet->destination_qp, before, count);
+    const nic_qp_t *const qp = latest->qp;
+    if (qp == NULL || !takes(qp, packet, latest->ahead)) {
         return false;
     }
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
@@ -93,7 +112,7 @@ static bool foresee(const nic_t *nic, const net_packet_t *packet, const nic_fore
     if ((operation & ~(uint32_t)HAS_IMM) == (IS_SEND | IS_FIRST | IS_LAST)) {
         const nic_cq_t *const cq = qp->recv_cq;
         return !cq->overflowed && cq->capacity - cq->count > count &&
-               foresee_send(qp, packet, operation, sends, foreseen);
+               foresee_send(qp, packet, operation, latest->sends, foreseen);
     }
     return operation == (IS_WRITE | IS_FIRST | IS_LAST) && foresee_write(qp, packet, foreseen);
 }
@@ -109,6 +128,7 @@ uint32_t nic_foresee(net_node_t *node, nic_foreseen_t *foreseen, uint32_t count,
     const nic_host_t *const host = nic__host_of(node);
     const sim_node_t *const sim = &node->sim;
     const sim_mail_t *mail = sim->mail;
+    latest_t latest = {0};
     uint32_t found = 0;
     *until_ps = SIM_MIN(sim->run_end_ps, sim->timer_ps);
     if (!sim->alone || sim->watched || host->steps != NULL) {
@@ -121,7 +141,8 @@ uint32_t nic_foresee(net_node_t *node, nic_foreseen_t *foreseen, uint32_t count,
             return found;
         }
         if (found == count || port >= host->nic_count ||
-            !foresee(&host->nics[port], mail->message, foreseen, found, &foreseen[found])) {
+            !foresee(&latest, &host->nics[port], mail->message, foreseen, found,
+                     &foreseen[found])) {
             *until_ps = time_ps;
             return found;
         }
