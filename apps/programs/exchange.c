@@ -4,7 +4,7 @@
 // Who waits looks at its bell (programs/bell.h) for some time before it sleeps, as long as that
 // pays: while other processes have the processors, or several programs take turns, looks find
 // nothing. Then both sides run on one processor, since waking a process on another one takes
-// several times as long.
+// several times as long, and the simulator yields it to the process once before it sleeps.
 #define _GNU_SOURCE
 #include "apps/programs/process.h"
 #include "programs/bell.h"
@@ -192,11 +192,21 @@ static void judge(app__spins_t *spins, bool slept)
 
 // -- exchanges
 
+// Returns whether the process has rung, if it has had the processor that both run on.
+static bool yield_to(const app__process_t *process, uint32_t *bell)
+{
+    if (process->beside < 0) {
+        return false;
+    }
+    (void)sched_yield();
+    return program_bell_take(bell);
+}
+
 app__turn_t app__process_wait(app__process_t *process, uint64_t patience_ms,
                               bool (*stops)(void *ctx), void *ctx)
 {
     uint32_t *const bell = &process->shared->bells[PROGRAM_BELL_OF_SIMULATOR];
-    const bool found = program_bell_look(bell, looks_of(process));
+    const bool found = program_bell_look(bell, looks_of(process)) || yield_to(process, bell);
     judge(&process->spins, process->slept || !found);
     if (found) {
         return APP__TURN_CALL;
