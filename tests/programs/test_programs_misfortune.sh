@@ -69,12 +69,12 @@ meets recurse 'killed by signal 11'
 meets close-raw 'closed the descriptors of the library'
 meets print 'programs.output-max'
 meets allocate 'ended with status 6'
-patience=1s meets endless 'no call for 1 s of real time'
+patience=3s meets endless 'no call for 3 s of real time'
 mkdir "$work/none" && : >"$work/none/libcapstone.so.4"
-environment=LD_LIBRARY_PATH=$work/none patience=1s \
+environment=LD_LIBRARY_PATH=$work/none patience=3s \
     meets endless 'programs.patience); without libcapstone.so.4, loops that count are not known'
-patience=1s meets fork-endless 'no call for 1 s of real time'
-patience=1s meets ignore-end 'no call for 1 s of real time'
+patience=3s meets fork-endless 'no call for 3 s of real time'
+patience=3s meets ignore-end 'no call for 3 s of real time'
 exits=127 command="$work/no-such-program" meets none 'cannot be started: No such file'
 exits=127 command=no-such-program meets nowhere 'cannot be started: No such file'
 exits=127 command="$work" meets folder 'cannot be started: Permission denied'
