@@ -116,7 +116,8 @@ typedef enum net_special {
     NET_SPECIAL_NOT,         // the inlined net__port_send
     NET_SPECIAL_RATE,        // inexact rate; otherwise usual
     NET_SPECIAL_CUT,         // timing cuts to whole ns; ties by insertion
-    NET_SPECIAL_CUT_METERED, // like NET_SPECIAL_CUT, with telemetry
+    NET_SPECIAL_CUT_INT,     // like NET_SPECIAL_CUT, with INT as its only telemetry
+    NET_SPECIAL_CUT_METERED, // like NET_SPECIAL_CUT, with other telemetry
     NET_SPECIAL_CUT_BY_HASH, // timing cuts to whole ns; ties by hash; with or without telemetry
     NET_SPECIAL_LOGGED,      // like NOT, and the node notes the frame (net/log.h)
     NET_SPECIAL_LOGGED_ODD,  // like RATE, and the node notes the frame
@@ -220,6 +221,7 @@ static inline bool net_port_idle(const net_port_t *port)
 
 // Sends in the way that port->special names. Takes the packet.
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet);
+void net__port_transmit_int(net_port_t *port, net_packet_t *packet); // NET_SPECIAL_CUT_INT
 // Recomputes port->special. Call it after any change of what `special` depends on.
 void net__port_update_special(net_port_t *port);
 

@@ -315,7 +315,9 @@ static inline void go_straight(net_port_t *egress, net_packet_t *packet)
         queue->bytes_max = packet->frame_bytes;
     }
     egress->turn = packet->priority;
-    if (SIM_LIKELY(egress->special)) {
+    if (egress->special == NET_SPECIAL_CUT_INT) {
+        net__port_transmit_int(egress, packet);
+    } else if (SIM_LIKELY(egress->special)) {
         net__port_transmit_special(egress, packet); // the timing "hpcc" is special
     } else {
         net_port_transmit(egress, packet);

@@ -345,7 +345,9 @@ void net__port_update_special(net_port_t *port)
         port->special = NET_SPECIAL_OTHERWISE;
     } else if (exact && line->timing != NULL) {
         const bool in_one_order = sim_ties_by_insertion(&port->node->sim);
+        const bool only_int = port->metered && port->meter->pint == NULL && !port->by_packet;
         port->special = !in_one_order   ? NET_SPECIAL_CUT_BY_HASH
+                        : only_int      ? NET_SPECIAL_CUT_INT
                         : port->metered ? NET_SPECIAL_CUT_METERED
                                         : NET_SPECIAL_CUT;
     } else if (port->metered || line->timing != NULL) {

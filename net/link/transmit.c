@@ -7,6 +7,7 @@
 #include "net/link/port_setup.h"
 #include "net/log.h"
 #include "net/loss/state.h"
+#include "net/meters_internal.h"
 #include "net/models.h"
 #include "net/telemetry.h"
 
@@ -187,9 +188,23 @@ static SIM_ALWAYS_INLINE void transmit_cut(net_port_t *port, net_packet_t *packe
     }
 }
 
-static void transmit_metered(net_port_t *port, net_packet_t *packet)
+static SIM_NOINLINE void transmit_metered(net_port_t *port, net_packet_t *packet)
 {
     net__port_meter(port, packet); // the frame may grow
+    transmit_cut(port, packet);
+}
+
+void net__port_transmit_int(net_port_t *port, net_packet_t *packet)
+{
+    net_meter_t *const meter = port->meter;
+    if (net__asks_for(packet, NET_TELEMETRY_INT)) {
+        if (SIM_UNLIKELY(packet->hop_count >= meter->reserved_hops)) {
+            transmit_metered(port, packet);
+            return;
+        }
+        net__push_record(port, meter, packet, 0);
+    }
+    meter->tx_bytes += (uint32_t)packet->frame_bytes + port->overhead_bytes;
     transmit_cut(port, packet);
 }
 
@@ -235,6 +250,8 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
         transmit_logged(port, packet);
     } else if (special == NET_SPECIAL_CUT) {
         transmit_cut(port, packet);
+    } else if (special == NET_SPECIAL_CUT_INT) {
+        net__port_transmit_int(port, packet);
     } else if (special == NET_SPECIAL_CUT_METERED) {
         transmit_metered(port, packet);
     } else if (special == NET_SPECIAL_CUT_BY_HASH) {

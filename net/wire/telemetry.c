@@ -12,12 +12,6 @@
 static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,
               "no frame with telemetry exceeds the frame size of quanta and headroom");
 
-// Returns whether a packet asks for this telemetry. An ACK only carries that of another packet.
-static inline bool asks_for(const net_packet_t *packet, net_telemetry_t kind)
-{
-    return packet->telemetry == (unsigned)kind && packet->opcode != ROCE_ACKNOWLEDGE;
-}
-
 // -- INT
 
 #define GBPS UINT64_C(1000000000)
@@ -51,30 +45,18 @@ static uint8_t code_near(uint64_t rate_bps)
     return code;
 }
 
-static inline uint64_t queue_bytes_of(const net_port_t *port)
-{
-    uint64_t bytes = 0;
-    for (uint32_t classes = port->waiting; classes != 0; classes &= classes - 1) {
-        bytes += port->classes[__builtin_ctz(classes)]->bytes;
-    }
-    return bytes;
-}
-
 static inline bool wants_record(const net_packet_t *packet)
 {
-    return asks_for(packet, NET_TELEMETRY_INT) && packet->hop_count != NET_INT_HOPS_MAX;
+    return net__asks_for(packet, NET_TELEMETRY_INT) && packet->hop_count != NET_INT_HOPS_MAX;
 }
 
 // Writes a record into the packet. Returns whether the frame must grow for it.
 static inline bool push_record(const net_port_t *port, const net_meter_t *meter,
                                net_packet_t *packet)
 {
-    const uint32_t hop = packet->hop_count++;
-    packet->path_id ^= meter->switch_id;
-    const sim_time_t phase_ps = SIM_UNLIKELY(port->by_packet) ? port->rare->int_phase_ps : 0;
-    net_packet_telemetry(packet)[hop] =
-        net_int_record(meter->rate_code, port->node->sim.now_ps - phase_ps, meter->tx_bytes,
-                       queue_bytes_of(port), meter->multiplier);
+    const uint32_t hop = packet->hop_count;
+    net__push_record(port, meter, packet,
+                     SIM_UNLIKELY(port->by_packet) ? port->rare->int_phase_ps : 0);
     return hop >= meter->reserved_hops;
 }
 
@@ -145,8 +127,8 @@ static void take_into_pint(net_port_t *port, net_packet_t *packet)
     net_meter_t *const meter = port->meter;
     const net_pint_ops_t *const ops = meter->pint->ops;
     const sim_time_t now_ps = port->node->sim.now_ps;
-    const uint64_t queue_bytes = queue_bytes_of(port);
-    const bool asks = asks_for(packet, NET_TELEMETRY_PINT);
+    const uint64_t queue_bytes = net__queue_bytes_of(port);
+    const bool asks = net__asks_for(packet, NET_TELEMETRY_PINT);
     if (ops != NULL) {
         ops->frame(ops->ctx, meter, now_ps, packet, queue_bytes, asks);
         return;

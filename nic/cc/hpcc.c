@@ -41,9 +41,9 @@ static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc, uint64_t record,
     if (tau_ns == 0 || whole_bps == 0) {
         return false;
     }
-    const uint64_t queue = net_int_queue_bytes(record, unit);
-    const uint64_t queue_before = net_int_queue_bytes(before, unit);
-    const uint64_t least = SIM_MIN(queue, queue_before);
+    const uint64_t queue = net_int_queue_bytes(record, 1);
+    const uint64_t queue_before = net_int_queue_bytes(before, 1);
+    const uint64_t least = SIM_MIN(queue, queue_before) * unit;
     const double seconds = (double)tau_ns * 1e-9;
     const double sent_bps = (double)(net_int_sent_bytes(record, before, unit) * 8) / seconds;
     *share = sent_bps / rate_bps;
