@@ -273,7 +273,8 @@ static inline bool admit(net_switch_t *sw, const net_port_t *egress, net_packet_
     return true;
 }
 
-static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+// busy: the port is known not to be free, which no later step of this event changes.
+static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet, bool busy)
 {
     if (is_charged(packet->priority) && !admit(sw, egress, packet)) {
         return;
@@ -283,7 +284,11 @@ static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
         sw->marking->joins(sw, egress, packet);
     }
     net_queue_push(egress, packet);
-    serve_or_wait(sw, egress);
+    if (busy) {
+        net_port_wake(egress);
+    } else {
+        serve_or_wait(sw, egress);
+    }
 }
 
 // Returns whether a packet fits into the reserve while no threshold is 0.
@@ -308,7 +313,7 @@ static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *p
 }
 
 // Sends a packet that stays in the queue for no time.
-static inline void go_straight(net_port_t *egress, net_packet_t *packet)
+static SIM_ALWAYS_INLINE void go_straight(net_port_t *egress, net_packet_t *packet)
 {
     net_class_t *const queue = egress->classes[packet->priority];
     if (SIM_UNLIKELY(queue->bytes_max < packet->frame_bytes)) {
@@ -330,12 +335,13 @@ static void pass(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
     const uint32_t against = egress->waiting | egress->controlled |
                              ((uint32_t)egress->paused >> packet->priority & 1u) |
                              (egress->trace_points & NET_TRACE_ENQUEUE);
-    if (against == 0 && is_free(sw, egress) && compat__switch_state(sw)->red &&
+    const bool busy = against == 0 && !is_free(sw, egress);
+    if (against == 0 && !busy && compat__switch_state(sw)->red &&
         (!is_charged(packet->priority) ||
          (!compat__switch_state(sw)->lossy && leaves_no_trace(sw, packet)))) {
         go_straight(egress, packet);
     } else {
-        enqueue(sw, egress, packet);
+        enqueue(sw, egress, packet, busy);
     }
 }
 
