@@ -38,6 +38,7 @@ typedef struct nic_pcie_config {
     uint64_t read_max_bytes;          // data of one read request
     uint64_t tags;                    // reads outstanding, of read_max_bytes each
     uint64_t ordered_bytes;      // payload under way to memory if writes stay in order; 0: no limit
+    uint64_t response_bytes;     // data of READs that a queue pair has asked for; 0: no limit
     uint64_t posted_bytes;       // writes of the NIC waiting for the link (nic_pcie_room_ps)
     sim_time_t read_latency_ps;  // request to first data, idle link
     sim_time_t write_latency_ps; // latency of a posted write, either way
@@ -99,12 +100,13 @@ typedef struct nic_pcie {
     sim_time_t coming_ps;       // none of them arrives before this; NEVER: there are none
     nic_pcie_link_t down;       // host to NIC
     nic_pcie_link_t up;
-    uint64_t byte_time;         // time of one byte, in the unit of `fraction`
-    nic_pcie_link_t ordered;    // payload of writes that stay in order, on their way to memory
-    uint64_t ordered_byte_time; // 0: writes may pass one another
-    sim_time_t posted_ps;       // time of config.posted_bytes on the link
-    uint64_t mmio_byte_time;    // time of one byte within a write-combined line
-    sim_time_t *tag_free_ps;    // ring, in the order they were taken
+    uint64_t byte_time;          // time of one byte, in the unit of `fraction`
+    nic_pcie_link_t ordered;     // payload of writes that stay in order, on their way to memory
+    uint64_t ordered_byte_time;  // 0: writes may pass one another
+    uint64_t response_byte_time; // of one queue pair's answers to READs; 0: no limit
+    sim_time_t posted_ps;        // time of config.posted_bytes on the link
+    uint64_t mmio_byte_time;     // time of one byte within a write-combined line
+    sim_time_t *tag_free_ps;     // ring, in the order they were taken
     uint64_t tag_next;
     nic_pcie_counters_t counters;
 } nic_pcie_t;
@@ -205,6 +207,13 @@ sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, ni
 // queue.
 sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t address,
                                uint64_t bytes);
+
+// Returns how far apart the data of a queue pair's answers to READs arrive, for that many bytes: it
+// has no more than config.response_bytes on their way, each for the latency of a read.
+static inline sim_time_t nic_pcie_response_ps(const nic_pcie_t *pcie, uint64_t bytes)
+{
+    return bytes * pcie->response_byte_time >> NIC_PCIE_FRACTION_BITS;
+}
 
 static inline uint64_t nic__pcie_next_tag(const nic_pcie_t *pcie, uint64_t tag)
 {

@@ -54,6 +54,10 @@ void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config)
         .waiting_ps = SIM_TIME_NEVER,
         .coming_ps = SIM_TIME_NEVER,
     };
+    if (config->response_bytes != 0) {
+        pcie->response_byte_time =
+            (config->read_latency_ps << NIC_PCIE_FRACTION_BITS) / config->response_bytes;
+    }
     if (config->ordered_bytes != 0) {
         pcie->ordered_byte_time =
             (config->write_latency_ps << NIC_PCIE_FRACTION_BITS) / config->ordered_bytes;

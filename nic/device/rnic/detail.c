@@ -81,6 +81,7 @@ void nic_detail_pcie(const nic_detail_t *detail, nic_pcie_config_t *pcie)
         .read_max_bytes = detail->read_max_bytes,
         .tags = detail->tags,
         .ordered_bytes = detail->ordered_bytes,
+        .response_bytes = detail->response_bytes,
         .posted_bytes = detail->posted_bytes,
         .read_latency_ps = detail->read_latency_ps,
         .write_latency_ps = detail->write_latency_ps,

@@ -130,6 +130,7 @@ static SIM_NOINLINE void post_by_doorbell(nic_qp_t *qp, uint32_t count)
     }
     spend_on_doorbell(core, &rnic->detail, qp, count);
     nic__item_at(item, nic__device_posting_ps(nic));
+    nic__core_spend(core, rnic->detail.cpu_fence_ps);
 }
 
 static inline void post_by_mmio(nic_qp_t *qp)
@@ -150,6 +151,9 @@ static inline void post_by_mmio(nic_qp_t *qp)
     item->set = nic_cache_set(rnic->held[NIC_STORE_WQE],
                               nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index)));
     nic_pcie_mmio(&rnic->pcie, &item->write, nic__device_posting_ps(nic), bytes);
+    if (core != NULL) {
+        nic__core_spend(core, rnic->detail.cpu_fence_ps);
+    }
     nic__rnic_look_for_coming(rnic);
 }
 

@@ -62,6 +62,16 @@ static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t her
     return nic__later(rnic->tx_free_ps, here_ps);
 }
 
+// Returns when the data of a queue pair's next answer are there, which would be here_ps without the
+// limit of what it has requested.
+static sim_time_t in_window_ps(const nic_rnic_t *rnic, nic_qp_t *qp, sim_time_t here_ps,
+                               uint64_t bytes)
+{
+    sim_time_t *const last_ps = &nic__rnic_qp(qp)->response_ps;
+    *last_ps = nic__later(here_ps, *last_ps + nic_pcie_response_ps(&rnic->pcie, bytes));
+    return *last_ps;
+}
+
 static SIM_NOINLINE void response_sent(nic_t *nic, nic_qp_t *qp)
 {
     uint64_t address;
@@ -70,9 +80,12 @@ static SIM_NOINLINE void response_sent(nic_t *nic, nic_qp_t *qp)
         return;
     }
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t here_ps =
+    sim_time_t here_ps =
         nic__later(nic_pcie_prefetched(&rnic->pcie, nic__device_now_ps(nic), address, bytes),
                    nic__answer_from_memory_ps(nic, qp, address, bytes));
+    if (rnic->pcie.response_byte_time != 0) {
+        here_ps = in_window_ps(rnic, qp, here_ps, bytes);
+    }
     const sim_time_t cost_ps =
         rnic->detail.tx_response_ps + nic__payload_ps(&rnic->detail, address, bytes);
     const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
@@ -167,8 +180,8 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
     data_ps = nic__later(data_ps + rnic->detail.rx_latency_ps, rnic->tx_free_ps) +
               rnic->detail.tx_answer_latency_ps;
-    nic__rnic_qp(qp)->response_ps = nic__later(nic__rnic_qp(qp)->response_ps, data_ps);
-    nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), nic__rnic_qp(qp)->response_ps);
+    nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp),
+                 in_window_ps(rnic, qp, data_ps, atomic ? 0 : bytes));
 }
 
 // Sends an ACK or NAK, which occupies the sending side. It leaves at the begin of its turn, so it
