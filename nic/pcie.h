@@ -39,6 +39,7 @@ typedef struct nic_pcie_config {
     uint64_t tags;                    // reads outstanding, of read_max_bytes each
     uint64_t ordered_bytes;      // payload under way to memory if writes stay in order; 0: no limit
     uint64_t response_bytes;     // data of READs that a queue pair has asked for; 0: no limit
+    uint64_t requested_bytes;    // on the way to the NIC (nic_pcie_ahead_ps); 0: no limit
     uint64_t posted_bytes;       // writes of the NIC waiting for the link (nic_pcie_room_ps)
     sim_time_t read_latency_ps;  // request to first data, idle link
     sim_time_t write_latency_ps; // latency of a posted write, either way
@@ -104,6 +105,7 @@ typedef struct nic_pcie {
     nic_pcie_link_t ordered;     // payload of writes that stay in order, on their way to memory
     uint64_t ordered_byte_time;  // 0: writes may pass one another
     uint64_t response_byte_time; // of one queue pair's answers to READs; 0: no limit
+    sim_time_t requested_ps;     // time of config.requested_bytes on the link; NEVER: no limit
     sim_time_t posted_ps;        // time of config.posted_bytes on the link
     uint64_t mmio_byte_time;     // time of one byte within a write-combined line
     sim_time_t *tag_free_ps;     // ring, in the order they were taken
@@ -272,6 +274,13 @@ static inline sim_time_t nic_pcie_room_ps(const nic_pcie_t *pcie)
 {
     const sim_time_t free_ps = SIM_MAX(pcie->up.free_ps, pcie->ordered.free_ps);
     return free_ps > pcie->posted_ps ? free_ps - pcie->posted_ps : 0;
+}
+
+// Returns from when on no more than config.requested_bytes wait for the link to the NIC. The NIC
+// requests no payload ahead of its use before that.
+static inline sim_time_t nic_pcie_ahead_ps(const nic_pcie_t *pcie)
+{
+    return pcie->down.free_ps > pcie->requested_ps ? pcie->down.free_ps - pcie->requested_ps : 0;
 }
 
 // Returns true if the bytes of both directions are those of all uses together.

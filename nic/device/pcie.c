@@ -64,6 +64,9 @@ void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config)
     }
     pcie->down.flit_ps = flit_ps(config);
     pcie->up.flit_ps = pcie->down.flit_ps;
+    pcie->requested_ps = config->requested_bytes == 0
+                             ? SIM_TIME_NEVER
+                             : config->requested_bytes * pcie->byte_time >> NIC_PCIE_FRACTION_BITS;
     pcie->posted_ps = config->posted_bytes * pcie->byte_time >> NIC_PCIE_FRACTION_BITS;
 }
 

@@ -82,6 +82,7 @@ void nic_detail_pcie(const nic_detail_t *detail, nic_pcie_config_t *pcie)
         .tags = detail->tags,
         .ordered_bytes = detail->ordered_bytes,
         .response_bytes = detail->response_bytes,
+        .requested_bytes = detail->requested_bytes,
         .posted_bytes = detail->posted_bytes,
         .read_latency_ps = detail->read_latency_ps,
         .write_latency_ps = detail->write_latency_ps,

@@ -97,7 +97,10 @@ static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item, const n
             nic__part_ps(detail, wqe, 0, nic__min(wqe->length, nic__device_mtu_bytes(qp)));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
-    return (nic_service_t){nic__later(rnic->tx_free_ps, cost.ready_ps), here_ps};
+    const sim_time_t end_ps = nic__later(rnic->tx_free_ps, cost.ready_ps);
+    const bool reads = nic__wqe_carries(wqe);
+    return (nic_service_t){reads ? nic__later(end_ps, nic_pcie_ahead_ps(&rnic->pcie)) : end_ps,
+                           here_ps};
 }
 
 static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t index)

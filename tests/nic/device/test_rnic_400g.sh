@@ -224,6 +224,48 @@ row "DeepEP, adaptive routing, GB/s" held 10 58 "$(deepep --set fabric=spines --
 awk -v gpu="$(deepep)" -v proxy="$(deepep --set posting=proxy)" \
     'BEGIN { exit !(gpu > 59 && gpu < 64 && proxy > 0.97 * gpu && proxy < 1.03 * gpu) }' ||
     fail "in one block, posting changes the rate of large messages"
+# -- kernels of low latency: a message for each token and expert, to all GPUs of other servers
+# tokens GPUS BYTES OPTION...: 1024 messages of a GPU, of which those to its own server take NVLink; in us
+tokens() {
+    local gpus=$1 bytes=$2
+    shift 2
+    awk -v n="$gpus" -v bytes="$bytes" '
+        function hosts(a, b) { return a == b ? "host" a : "host[" a "-" b "]" }
+        function pairs(from, to, count) {
+            if (count == 0) return
+            printf "  - bulk: {from: \"%s\", to: \"%s\"", hosts(from, from + count - 1),
+                hosts(to, to + count - 1)
+            print ", qps: 1, bytes: " bytes ", messages: " 1024 / n ", depth: 128}"
+        }
+        BEGIN {
+            print "topology: {star: {hosts: " n ", rate: 400Gbps, delay: 250ns}}"
+            print "nic: {model: detailed, profile: connectx-7, congestion-control: none, mtu: 4096}"
+            print "switch: {buffer: 512MB}\ntraffic:"
+            for (d = 8; d < n; d += 8) for (a = 0; a < n; a += 8) for (s = 0; s < 8; s++) {
+                pairs(a, (a + d) % n + s, 8 - s)
+                pairs(a + 8 - s, (a + d) % n, s)
+            }
+        }' >"$work/tokens.yaml"
+    run "$work/tokens.yaml" "$@"
+    finish_us
+}
+# The kernels' own time is fitted with 16 GPUs.
+low_latency() { # NAME BYTES US_OF_16 US_OF_32 LIMIT OPTION...
+    local name=$1 bytes=$2 of16=$3 of32=$4 limit=$5
+    shift 5
+    row "$name, 32 GPUs, us" held-out "$limit" "$of32" \
+        "$(awk -v more="$of16" -v a="$(tokens 16 "$bytes" "$@")" -v b="$(tokens 32 "$bytes" "$@")" \
+            'BEGIN { print more - a + b }')"
+}
+low_latency "DeepEP, dispatch" 7408 118 155 10 --set nic.posting=gpu
+low_latency "pplx, dispatch" 7408 110.2 153.9 10 --set nic.posting=proxy --set nic.detailed.proxy.request=90ns
+low_latency "UCCL-EP, combine" 14336 207 341 25 --set nic.posting=proxy --set nic.detailed.proxy.cores=4
+# All WQEs posted at once: payloads are requested as the link needs them, so nothing waits behind them.
+awk -v limited="$(tokens 32 4096)" \
+    -v all="$(tokens 32 4096 --set nic.detailed.pcie.requested-max=0)" \
+    'BEGIN { exit !(limited < 1.1 * 64.2 && all > 1.4 * limited) }' ||
+    fail "payloads that are requested early hold up contexts"
+
 # What could explain the 37.9 GB/s of #82 in one block: a chunk of 16 tokens at a time, or half a slot.
 all=traffic[0].all-to-all
 chunks=$(deepep --set posting=proxy --set $all.bytes=118784B --set $all.messages=35 --set $all.depth=1)
