@@ -126,7 +126,7 @@ static const world_effect_t effects[] = {
      "traffic.*.connection-pairs", "traffic.*.network-model=packets"},
     {"traffic.*.send-window", "traffic.*.send-order=in-order"},
     {"traffic.*.connection-pairs", "traffic.*.queue-pairs=permanent"},
-    {"traffic.*.tuning-scale", "traffic.*.tuning-latency=true"},
+    {"traffic.*.tuning-scale traffic.*.processor", "traffic.*.tuning-latency=true"},
     {"traffic.*.nvls-rate", "traffic.*.nvls=true or traffic.*.algorithm=nvls|nvls-tree"},
     {"traffic.collective.root", "traffic.collective.kind=broadcast|reduce"},
     {"traffic.collective.matrix", "traffic.collective.kind=all-to-all"},

@@ -22,6 +22,8 @@ typedef struct app__coll_plan {
     uint64_t local_bps; // of messages within a node
     sim_time_t way_ps;  // of messages within a host
     uint64_t block_bps; // not 0: a thread block moves them one after the other, at most so fast
+    uint64_t pairs_bps; // not 0: a thread block moves the messages of all its pairs so fast
+    uint64_t last_bps;  // of copies behind which there are none; 0: no time
     uint64_t bytes;
     const uint64_t *matrix;
     app__dimension_t dimension;

@@ -24,6 +24,7 @@ typedef struct app__coll_rank {
     app__coll_record_t *records;
     size_t record_count;
     size_t record_capacity;
+    sim_time_t posts_ps; // when its processor posts the latest message to another node
     uint64_t messages;
     uint64_t bytes; // sent, on the wire
 } app__coll_rank_t;

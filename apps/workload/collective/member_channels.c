@@ -414,18 +414,25 @@ bool app__member_channel_has_room(const app__member_channel_t *channel, uint32_t
     return window == 0 || channel->filled - channel->acked.next < window;
 }
 
-// Returns when a message to another node may be posted. A thread block hands it over in block_ps,
-// and a processor posts it wait_ps later. Both take one message of the channel after the other.
-// Those that are posted do not matter, since wait_ps is longer than the processor's time.
+// Returns when a message to another node may be posted. A thread block hands it over, and wait_ps
+// later the rank's processor posts it. The block takes one message of the channel
+// after the other, and the processor those of all channels.
 static sim_time_t due_between(app__member_channel_t *channel, const app__coll_plan_t *plan,
-                              sim_time_t block_ps, sim_time_t wait_ps)
+                              uint64_t bytes, uint64_t block_bps, sim_time_t wait_ps)
 {
-    const sim_time_t due_ps = now_of(channel) + block_ps + wait_ps;
-    if (channel->posted == channel->filled || plan->block_bps == 0) {
-        return due_ps;
+    app__coll_rank_t *const rank = app__member_rank(channel->member);
+    const sim_time_t block_ps = app__bits_ps(bytes, block_bps);
+    sim_time_t due_ps = now_of(channel) + block_ps + wait_ps;
+    if (plan->block_bps == 0 && plan->pairs_bps == 0) {
+        return due_ps; // NVLS, whose latencies are those of a whole call
     }
-    const app__coll_message_t *const before = message_at(channel, channel->filled - 1);
-    return SIM_MAX(due_ps, before->due_ps + SIM_MAX(block_ps, plan->latency.post_ps));
+    if (channel->posted != channel->filled) {
+        const sim_time_t before_ps = message_at(channel, channel->filled - 1)->due_ps;
+        due_ps = SIM_MAX(due_ps, before_ps + block_ps);
+    }
+    due_ps = SIM_MAX(due_ps, rank->posts_ps + plan->latency.post_ps);
+    rank->posts_ps = due_ps;
+    return due_ps;
 }
 
 void app__member_channel_send(app__member_channel_t *channel, const app__coll_plan_t *plan,
@@ -443,9 +450,8 @@ void app__member_channel_send(app__member_channel_t *channel, const app__coll_pl
                                (inside ? plan->latency.inside_ps : plan->latency.between_ps);
     const double share = (double)bytes / (double)(bytes + copied);
     const uint64_t block_bps = (uint64_t)((double)plan->block_bps * share);
-    const sim_time_t due_ps =
-        inside ? now_of(channel) + wait_ps
-               : due_between(channel, plan, app__bits_ps(wire_bytes, block_bps), wait_ps);
+    const sim_time_t due_ps = inside ? now_of(channel) + wait_ps
+                                     : due_between(channel, plan, wire_bytes, block_bps, wait_ps);
     const uint32_t number = channel->filled++;
     *message_at(channel, number) = (app__coll_message_t){
         .bytes = wire_bytes,

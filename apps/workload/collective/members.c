@@ -149,9 +149,12 @@ static bool handle(app__member_t *member, uint32_t number, uint64_t bytes, uint1
     }
     if (moves && options->block_bps != SIM_AUTO) {
         took_ps += bits / (double)options->block_bps;
-    } else if (run->plan->block_bps > 0 && !run->plan->program.pairs &&
-               (what & APP__STEP_SEND) == 0 && block->at.loop + 1 == run->plan->cut.loops) {
-        took_ps += bits / (double)run->plan->block_bps; // the last copy, behind which there is none
+    } else if (moves && run->plan->pairs_bps > 0) {
+        took_ps += bits / (double)run->plan->pairs_bps;
+    } else if (run->plan->last_bps > 0 && (what & APP__STEP_SEND) == 0 &&
+               block->at.loop + 1 == run->plan->cut.loops &&
+               (!run->plan->program.pairs || block->at.slice + 1 == block->look.slices)) {
+        took_ps += bits / (double)run->plan->last_bps; // the last copy, behind which there is none
     }
     if (took_ps <= 0) {
         return false;
@@ -348,7 +351,7 @@ static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
         }
     }
     if (all->options.reduce_bps != SIM_AUTO || all->options.block_bps != SIM_AUTO ||
-        plan->block_bps > 0) {
+        plan->block_bps > 0 || plan->pairs_bps > 0) {
         run->timers = sim_alloc_array((size_t)run->block_count + 1, sizeof(*run->timers));
         for (uint32_t i = 0; i < run->block_count; i++) {
             run->timers[i] = (app__coll_timer_t){.member = member, .block = i};

@@ -26,8 +26,9 @@
 #define DOMAIN_CHANNELS_BLACKWELL 32u
 #define P2P_CHANNELS 32u
 #define NIC_DOUBLED_BPS UINT64_C(400000000000)
-#define CHANNELS_MAX 64u // NCCL: MAXCHANNELS
-#define P2P_PART_MAX (UINT64_C(16) << 20)
+#define CHANNELS_MAX 64u      // NCCL: MAXCHANNELS
+#define P2P_LL_MAX (16 * KIB) // NCCL (to 2.28): of a pair, for each of these channels
+#define P2P_CHANNELS_FAR 16u  // NCCL: of sends and receives between nodes
 // A block whose warps serve two directions has this share of its rate in each: 21.2 GB/s of sends
 // on a B200.
 #define HALF_BLOCK 0.65
@@ -47,8 +48,10 @@ static const double nvls_tree_gbytes[2][2] = {{57.7, 45.5}, {96, 80}}; // Hopper
 #define NVLS_STEP_PS (6 * SIM_PS_PER_US)
 #define NVLS_STEP_BLACKWELL_PS (4 * SIM_PS_PER_US)
 #define NVLS_STEP_BLACKWELL_GPU_PS (SIM_PS_PER_US * 7 / 10)
-// A local-rate from BLACKWELL_BPS on is taken for that of a Blackwell GPU.
+// A local-rate from BLACKWELL_BPS on is taken for that of a Blackwell GPU, and the one of 12 links
+// of 200 Gbps for that of an A100.
 #define BLACKWELL_BPS UINT64_C(7200000000000)
+#define AMPERE_BPS UINT64_C(2400000000000)
 #define BUFFER_STEPS 8u                       // NCCL: steps of a channel's buffer
 #define SLICES_MAX (APP__COLL_WINDOW_MAX - 1) // of a chunk: the buffer has room for one more
 
@@ -71,17 +74,19 @@ typedef struct protocol {
     uint64_t step_bytes;
     uint32_t chunk_steps;
     uint32_t slice_steps;
-    uint64_t p2p_bytes; // slice of sends and receives
-    uint32_t wire[2];   // bytes sent for bytes of data
-    double block_bps;   // of data that a thread block moves: those of 8 B300 with one channel
+    uint64_t p2p_bytes;    // slice of sends and receives
+    uint32_t wire[2];      // bytes sent for bytes of data
+    uint64_t buffer_bytes; // of a step of sends and receives, with flags
+    uint64_t least_bytes;  // of a buffer for each channel: threads of a block x its threshold
+    double block_bps;      // of data that a thread block moves: those of 8 B300 with one channel
 } protocol_t;
 
 // src/include/device.h, collectives.h and src/enqueue.cc of NCCL 2.23: buffers of 4 MiB, 512 KiB,
 // and 120 x 640 x 8 x 8 bytes; LL has 4 bytes of flags with 4 of data, LL128 8 with 120.
 static const protocol_t protocols[APP__PROTOCOL_COUNT] = {
-    [APP__PROTOCOL_SIMPLE] = {UINT64_C(512) << 10, 4, 2, UINT64_C(128) << 10, {1, 1}, 33e9 * 8},
-    [APP__PROTOCOL_LL] = {UINT64_C(32) << 10, 1, 1, UINT64_C(32) << 10, {2, 1}, 7.6e9 * 8},
-    [APP__PROTOCOL_LL128] = {576000, 1, 1, 576000, {16, 15}, 21.5e9 * 8},
+    [APP__PROTOCOL_SIMPLE] = {512 * KIB, 4, 2, 128 * KIB, {1, 1}, 512 * KIB, 512 * 64, 33e9 * 8},
+    [APP__PROTOCOL_LL] = {32 * KIB, 1, 1, 32 * KIB, {2, 1}, 64 * KIB, 512 * 8, 7.6e9 * 8},
+    [APP__PROTOCOL_LL128] = {576000, 1, 1, 576000, {16, 15}, 614400, 640 * 8, 21.5e9 * 8},
 };
 
 const char *app__protocol_name(app__protocol_t protocol)
@@ -139,7 +144,9 @@ uint32_t app__coll_slices(const app__coll_plan_t *plan, uint64_t bytes, uint64_t
     *slice_bytes = plan->slice_bytes;
     if (plan->slices > 1) { // NCCL cuts small chunks, too, but not into slices that are too small
         const uint64_t even = (bytes + plan->slices - 1) / plan->slices;
-        const uint64_t least = plan->slice_bytes / 32;
+        // With NCCL's latencies a small chunk has two slices, too: NCCL's second one is empty then,
+        // and takes the same steps.
+        const uint64_t least = plan->block_bps > 0 ? 1 : plan->slice_bytes / 32;
         *slice_bytes = SIM_MIN(even, plan->slice_bytes);
         *slice_bytes = SIM_MAX(least, *slice_bytes);
     }
@@ -233,16 +240,17 @@ static uint64_t tree_chunk(const app__coll_plan_t *plan, uint64_t chunk)
 
 // Returns among how many channels NCCL divides a pair's bytes within an NVLink domain (2.23,
 // addP2pToPlan in src/enqueue.cc): pairs have equally many of 32, and twice as many while a part
-// has more than 16 MiB.
+// has more than 32 steps of a buffer, but none has less than an eighth of a step.
 static uint32_t parts_of(const app__coll_plan_t *plan)
 {
     const uint64_t bytes = largest_pair(plan);
+    const uint64_t step = protocols[plan->protocol].buffer_bytes;
     uint32_t parts = P2P_CHANNELS;
     while (parts > 1 && parts * plan->program.ranks > P2P_CHANNELS) {
         parts /= 2;
     }
-    parts = (uint32_t)SIM_MIN(parts, (bytes + 64 * KIB - 1) / (64 * KIB));
-    while (parts < P2P_CHANNELS && bytes > parts * P2P_PART_MAX) {
+    parts = (uint32_t)SIM_MIN(parts, (bytes + step / 8 - 1) / (step / 8));
+    while (parts < P2P_CHANNELS && bytes > parts * step * 32) {
         parts *= 2;
     }
     return SIM_MAX(parts, 1);
@@ -306,6 +314,14 @@ static bool is_blackwell(const app__collectives_t *all)
     return all->workload->options.local_bps >= BLACKWELL_BPS;
 }
 
+static app__gpu_t gpu_of(const app__collectives_t *all)
+{
+    return !all->options.tuning_latency                     ? APP__GPU_ANY
+           : is_blackwell(all)                              ? APP__GPU_BLACKWELL
+           : all->workload->options.local_bps == AMPERE_BPS ? APP__GPU_AMPERE
+                                                            : APP__GPU_HOPPER;
+}
+
 // Returns the channels that NCCL has for each NIC between nodes (src/graph/search.cc, connect.cc):
 // two, and twice as many where it has more than 400 Gbps, or is one of at most four with more than
 // 200 Gbps.
@@ -330,6 +346,8 @@ static void set_channels(const app__collectives_t *all, app__coll_plan_t *plan)
         channels = pairs               ? P2P_CHANNELS
                    : is_blackwell(all) ? DOMAIN_CHANNELS_BLACKWELL
                                        : DOMAIN_CHANNELS;
+    } else if (options->tuning_latency && pairs && layout->per_node > 0) {
+        channels = SIM_MIN(layout->nodes, P2P_CHANNELS_FAR);
     } else if (options->tuning_latency && !pairs) {
         channels = SIM_MIN(channels_between(all, locals) * locals, CHANNELS_MAX);
     }
@@ -346,6 +364,28 @@ static double links_bps(const app__collectives_t *all)
 {
     return (double)all->workload->options.local_bps *
            (is_blackwell(all) ? LINKS_SHARE_BLACKWELL : LINKS_SHARE);
+}
+
+// Returns how many channels NCCL takes for a buffer of a ring or a tree: fewer than there are for
+// few bytes (topoGetAlgoInfo and scheduleCollTasksToPlan in src/enqueue.cc).
+static uint32_t channels_for(const app__coll_plan_t *plan)
+{
+    const app__program_t *const program = &plan->program;
+    const protocol_t *const protocol = &protocols[plan->protocol];
+    const bool ll = plan->protocol == APP__PROTOCOL_LL;
+    const bool ring = program->algorithm != &app__tree;
+    const uint64_t least = protocol->least_bytes * (ll && ring ? program->ranks : 1);
+    const uint64_t cell = 32 * KIB / (program->kind == APP__COLL_ALL_REDUCE ? 2 : 1) / (ll ? 4 : 1);
+    const uint64_t fits = SIM_MIN(plan->bytes / least, (plan->bytes + cell - 1) / cell);
+    return (uint32_t)SIM_MIN(program->channels, SIM_MAX(fits, 1));
+}
+
+static bool takes_fewer(const app__collectives_t *all, const app__coll_plan_t *plan)
+{
+    const app__algorithm_t *const algorithm = plan->program.algorithm;
+    return all->options.tuning_latency && all->options.channels == SIM_AUTO &&
+           plan->protocol != APP__PROTOCOL_PLAIN &&
+           (algorithm == &app__ring || algorithm == &app__tree || algorithm == &app__chain);
 }
 
 // Returns the number of channels that NCCL uses for NVLS.
@@ -400,6 +440,8 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     const app__port_t *const rail = &all->workload->ports[app__rail_port(rank, 0)];
     const double inside_bps = rank->domain == NULL ? links_bps(all) : (double)app__domain_bps(rank);
     const app__coll_question_t question = {
+        .gpu = gpu_of(all),
+        .processor = options->processor,
         .bytes = plan->barrier ? program->ranks : plan->bytes,
         .kind = program->kind,
         .ranks = program->ranks,
@@ -424,6 +466,11 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
         program->algorithm = default_of(program->kind, plan->protocol);
     }
     if (options->tuning_latency) {
+        const bool pairs = program->kind == APP__COLL_ALL_TO_ALL;
+        if (pairs && layout->nodes == 1 && options->protocol == APP__PROTOCOL_AUTO &&
+            largest_pair(plan) <= P2P_CHANNELS * P2P_LL_MAX) {
+            plan->protocol = APP__PROTOCOL_LL;
+        }
         const app__coll_latency_t latency =
             app__coll_latency(&question, program->algorithm, plan->protocol);
         plan->latency = (app__coll_latency_t){
@@ -469,22 +516,29 @@ static void set_blocks(const app__collectives_t *all, app__coll_plan_t *plan)
                         (!plan->program.pairs || plan->program.layout->nodes == 1);
     const sim_time_t local_ps = all->workload->options.local_ps;
     const uint32_t slices = SIM_MAX(plan->slices, 1);
+    const double full_bps =
+        protocol->block_bps * plan->parts * protocol->wire[0] / SIM_MAX(protocol->wire[1], 1);
+    const bool simple = plan->protocol == APP__PROTOCOL_SIMPLE;
     plan->way_ps = local_ps;
     if (!all->options.tuning_latency) {
         return;
     }
+    if (plan->program.by_node && simple && all->options.block_bps == SIM_AUTO) {
+        plan->pairs_bps = (uint64_t)(full_bps * HALF_BLOCK);
+    }
     if (serial) {
         plan->latency.inside_ps /= plan->program.pairs ? protocol->slice_steps : slices;
-        plan->latency.post_ps /= slices;
         plan->way_ps = SIM_MIN(local_ps, plan->latency.inside_ps);
         if (all->workload->ports[0].nvlink.packets == NULL) { // else headers take their share
             plan->local_bps = (uint64_t)links_bps(all);
         }
         if (all->options.block_bps == SIM_AUTO) {
-            const bool halved = plan->protocol == APP__PROTOCOL_SIMPLE &&
-                                (plan->program.algorithm == &app__tree || plan->program.pairs);
-            plan->block_bps = (uint64_t)(protocol->block_bps * (halved ? HALF_BLOCK : 1) *
-                                         plan->parts * protocol->wire[0] / protocol->wire[1]);
+            const bool halved =
+                plan->program.pairs || (simple && plan->program.algorithm == &app__tree);
+            plan->block_bps = (uint64_t)(full_bps * (halved ? HALF_BLOCK : 1));
+            plan->last_bps = !plan->program.pairs ? plan->block_bps
+                             : simple             ? (uint64_t)full_bps
+                                                  : 0; // LL is copied line by line
         }
     }
     plan->latency.inside_ps -= SIM_MIN(local_ps, plan->latency.inside_ps);
@@ -515,7 +569,8 @@ static uint32_t width_of(const app__collectives_t *all, const app__coll_plan_t *
 {
     const app__algorithm_t *const algorithm = plan->program.algorithm;
     return (algorithm == &app__ring || algorithm == &app__nvls) &&
-                   all->groups[plan->group].inside && plan->cut.bytes % plan->cut.chunks == 0
+                   all->groups[plan->group].inside &&
+                   (plan->cut.equal || plan->cut.bytes % plan->cut.chunks == 0)
                ? plan->program.channels
                : 1;
 }
@@ -564,11 +619,21 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
     }
     if (reduces_in_switch(program->algorithm) && options->channels == SIM_AUTO) {
         program->channels = nvls_channels(all, layout);
+    } else if (takes_fewer(all, plan)) {
+        program->channels = channels_for(plan);
     }
     program->step_chunks = 1;
     program->alternates = !program->pxn && plan->protocol != APP__PROTOCOL_PLAIN &&
                           layout->nodes > 1 && layout->per_node > 1;
+    program->by_node = options->tuning_latency && program->algorithm == &app__pairwise &&
+                       layout->nodes > 1 && layout->per_node > 0 &&
+                       plan->protocol != APP__PROTOCOL_PLAIN;
     program->algorithm->plan(program);
+    // NCCL rounds chunks up, so that all channels of a loop have equal ones.
+    program->equal_chunks =
+        program->equal_chunks ||
+        (options->tuning_latency && layout->nodes == 1 &&
+         (program->algorithm == &app__nvls || program->algorithm == &app__ring));
     set_units(options, plan);
     plan->local_bps = local_bps(all, plan);
     set_blocks(all, plan);

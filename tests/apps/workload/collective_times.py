@@ -212,6 +212,10 @@ for n in [2, 3, 4, 7, 8, 16, 31, 64, 128] if LONG else [2, 3, 8, 31, 128]:
     compare(n, size, "all-gather", "ring", tuned, ", tuning-latency: on")
     tuned = chain([24] * (n - 1), 42_000_000) + 37_200_000
     compare(n, size, "all-gather", "ring", tuned, ", tuning-latency: on, tuning-scale: 3")
+    if n == 2:  # a processor posts the second slice of the only chunk 2 or 1 us after the first one
+        words = "kind: all-gather, algorithm: ring, bytes: 4KiB, protocol: simple, tuning-latency: on, processor: "
+        took = [run(2, words + maker)["apps"][0]["finish_us"]["max"] for maker in ["amd", "intel"]]
+        check(words, took[0] - took[1], 1_000_000)
     latency = ", send-latency: 3us"  # before each message
     compare(n, size, "all-gather", "ring", chain([24] * (n - 1), 3_000_000), latency)
 
@@ -248,6 +252,18 @@ for more, gbytes in [("", 33), (", local-rate: 100Gbps", 12.5 * 18 * 20.6 / 450)
 words = words.replace("4MiB", "8MiB")
 two_us = 12.4 + 4 * 1.7 + 7 * (1 << 20) / 33e3
 check(words, 1e6 * abs(run(2, words)["apps"][0]["finish_us"]["max"] / two_us - 1) // 10, 0)
+# NCCL's sends and receives within a node: with LL up to 512 KiB for a pair, then with Simple by 4 of 32 channels,
+# each with 0.65 of a block's rate; the last chunk is copied at the whole rate.
+for size, pair_us in [(4 << 20, 4 * 0.6 + (1 << 20) / (4 * 2 * 7.6e3 * 0.65)),
+                      (8 << 20, 1.7 + (1 << 20) / 4 * (1 / 21.45e3 + 1 / 33e3))]:
+    words = f"kind: all-to-all, bytes: {size}, local-rate: 7200Gbps, tuning-latency: on"
+    base_us = 10.6 if size == 4 << 20 else 12.4
+    found = run(8, words)["apps"][0]["finish_us"]["max"] / (base_us + pair_us)
+    check(words, 1e6 * abs(found - 1) // 30, 0)
+# NCCL's channels for few bytes: one for each 4 KiB x ranks with LL.
+for size, channels in [(65536, 2), (262144, 8)]:
+    words = f"kind: all-gather, bytes: {size}, tuning-latency: on, protocol: ll"
+    check(words, run(8, words)["apps"][0]["messages"] / 1e6, 8 * 7 * channels)
 # NCCL's chunks of NVLS get smaller with the buffer: so many loops of a channel's 8 shards.
 for size, loops in [(67108864, 64), (33554432, 64), (2097152, 8), (262144, 2)]:
     words = f"kind: all-reduce, algorithm: nvls, bytes: {size}, channels: 1"

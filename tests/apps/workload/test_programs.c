@@ -362,6 +362,7 @@ static uint32_t check_all(const app__layout_t *layout, uint32_t channels, bool p
                 .kind = (uint8_t)kind,
                 .pxn = pxn,
                 .alternates = !pxn,
+                .by_node = layout->nodes > 1 && layout->per_node > 0 && channels > 1,
             };
             const bool large = kind == APP__COLL_ALL_TO_ALL && layout->ranks > 32;
             if (!large && algorithms[a]->refuses(&program) == NULL) {

@@ -213,8 +213,21 @@ static uint32_t partner(const app__program_t *program, uint32_t rank, uint32_t r
 // Rounds of a channel: round 0 is the rank's own data, which stays.
 static uint32_t rounds_of(const app__program_t *program, uint32_t channel)
 {
-    const uint32_t rounds = program->ranks - 1;
-    return rounds / program->channels + (channel < rounds % program->channels);
+    const uint32_t nodes = program->layout->nodes;
+    const uint32_t count = program->by_node ? nodes : program->ranks - 1;
+    const uint32_t own = count / program->channels + (channel < count % program->channels);
+    return program->by_node ? own * program->layout->per_node - (channel == 0) : own;
+}
+
+// Returns the round that is a channel's step `index`.
+static uint32_t round_at(const app__program_t *program, uint32_t channel, uint32_t index)
+{
+    const uint32_t size = program->layout->per_node;
+    if (!program->by_node) {
+        return 1 + index * program->channels + channel;
+    }
+    const uint32_t at = index + (channel == 0);
+    return (channel + at / size * program->channels) * size + at % size;
 }
 
 static const char *pairwise_refuses(const app__program_t *program)
@@ -222,7 +235,8 @@ static const char *pairwise_refuses(const app__program_t *program)
     return program->kind != APP__COLL_ALL_TO_ALL ? "does all-to-all" : NULL;
 }
 
-// A round belongs to one channel, which carries the whole message.
+// A round belongs to one channel, which carries the whole message. With by_node, the rounds to
+// the ranks of one node are those of one channel (NCCL: ncclP2pChannelBaseForRound).
 static void pairwise_plan(app__program_t *program)
 {
     plan(program);
@@ -264,7 +278,7 @@ static void pairwise_step(const app__program_t *program, uint32_t rank, uint32_t
         return;
     }
     const bool sends = block % 2 == 0;
-    const uint32_t round = 1 + index * program->channels + block / 2;
+    const uint32_t round = round_at(program, block / 2, index);
     const uint32_t other = partner(program, rank, round, sends);
     fill_end(program, sends ? rank : other, sends ? other : rank, sends, 0, step);
 }

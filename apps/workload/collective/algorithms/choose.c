@@ -5,8 +5,8 @@
 #include "apps/workload/collective/algorithms/choose.h"
 
 #define PROTOCOLS 3u // LL, LL128, Simple
-// A processor's time for a step to another node, on AMD's; 3 times that with Simple (NCCL)
-#define POST_US 2.0
+// A processor's time for a step to another node; 3 times that with Simple (NCCL)
+static const double post_us[] = {[APP__PROCESSOR_AMD] = 2, [APP__PROCESSOR_INTEL] = 1};
 // The kernel's launch, which is a part of NCCL's latencies of LL128 and NVLS alone: nccl-tests of 2
 // H100 and 8 B200 take as much longer than 6.6 us and the steps.
 #define LAUNCH_US 4.0
@@ -28,12 +28,27 @@ static const latency_t latencies[] = {
     {&app__pat, {0, 0, 8.4}, {0, 0, 4}, {0, 0, 14}},
 };
 
-// By 1, 2, more nodes: GB/s that LL reaches at most, and that a channel does.
-static const double ll_max[] = {141, 45, 35};
+// GB/s that NCCL expects at most, by 1, 2, more nodes: of LL within a node, and of a channel.
+typedef struct limits {
+    double ll;
+    double ring_ll128[3];
+    double tree_ll128[3];
+    double tree[3];
+} limits_t;
+
+// NCCL 2.30. The first row stands for all GPUs where tuning-latency is off.
+static const limits_t limits[] = {
+    [APP__GPU_ANY] = {141, {36.7, 36.7, 36.7}, {36, 36, 29}, {38.7, 41.4, 36}},
+    [APP__GPU_AMPERE] = {87.7, {20, 20, 20}, {20, 20, 20}, {24, 23.6, 17.8}},
+    [APP__GPU_HOPPER] = {141, {36.7, 36.7, 36.7}, {36.7, 36.7, 29}, {38.7, 41.4, 36}},
+    [APP__GPU_BLACKWELL] = {141, {40, 40, 40}, {55.6, 31.67, 20}, {70, 42.8, 24}},
+};
+
+// GB/s of LL between 2 and more nodes, whose processors look at each flag of a message
+static const double ll_between[][2] =
+    {[APP__PROCESSOR_AMD] = {22.5, 19}, [APP__PROCESSOR_INTEL] = {39, 20.4}};
+static const double ll_between_any[2] = {45, 35}; // where tuning-latency is off
 #define BLACKWELL_GBYTES 700.0 // of NVLink, from which on LL reaches twice as much in a node (2.30)
-static const double ring_ll128_max[] = {36.7, 36.7, 36.7};
-static const double tree_ll128_max[] = {36, 36, 29};
-static const double tree_max[] = {38.7, 41.4, 36};
 
 // The share of its bandwidth that a tree reaches, by the log2 of the size in units of 64 bytes.
 static const double tree_share[PROTOCOLS][23] = {
@@ -57,11 +72,23 @@ static double ring_steps(const app__coll_question_t *question, uint32_t count)
     return question->kind == APP__COLL_ALL_REDUCE ? 2.0 * (count - 1) : count - 1.0;
 }
 
+// Returns the bus bandwidth in GB/s that NCCL expects of LL at most.
+static double ll_gbytes(const app__coll_question_t *question)
+{
+    if (question->nodes == 1) {
+        return limits[question->gpu].ll * (question->inside_gbytes > BLACKWELL_GBYTES ? 2 : 1);
+    }
+    return (question->gpu == APP__GPU_ANY ? ll_between_any
+                                          : ll_between[question->processor])[question->nodes > 2];
+}
+
 // Returns the bytes of the call per us, in GB/s x 1000.
 static double bandwidth(const app__coll_question_t *question, const app__algorithm_t *algorithm,
                         uint32_t protocol)
 {
     const uint32_t row = question->nodes < 3 ? question->nodes - 1 : 2;
+    const limits_t *const most = &limits[question->gpu];
+    const double ll_most = ll_gbytes(question);
     const bool one_node = question->nodes == 1;
     const double channels = question->channels;
     double bus =
@@ -73,10 +100,10 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
         return 1000 * (one_node ? question->nvls_gbytes : SIM_MIN(question->nvls_gbytes, between));
     }
     if (algorithm == &app__tree) {
-        bus = SIM_MIN(bus * 0.92, channels * tree_max[row]);
-        bus = protocol == 0   ? SIM_MIN(bus / 3.8, ll_max[row])
+        bus = SIM_MIN(bus * 0.92, channels * most->tree[row]);
+        bus = protocol == 0   ? SIM_MIN(bus / 3.8, ll_most)
               : protocol == 1 ? SIM_MIN(bus * (one_node ? 7.0 / 9 : 120.0 / 128),
-                                        channels * tree_ll128_max[row])
+                                        channels * most->tree_ll128[row])
                               : bus;
         const uint32_t log = log2_of(question->bytes >> 6);
         return bus * (log < 23 ? tree_share[protocol][log] : 1) / 2 * 1000;
@@ -84,9 +111,8 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
     if (algorithm == &app__pat) {
         bus *= 0.75;
     }
-    const double faster = one_node && question->inside_gbytes > BLACKWELL_GBYTES ? 2 : 1;
-    bus = protocol == 0   ? SIM_MIN(ll_max[row] * faster, bus / 2)
-          : protocol == 1 ? SIM_MIN(bus * 0.92, channels * ring_ll128_max[row])
+    bus = protocol == 0   ? SIM_MIN(ll_most, bus / 2)
+          : protocol == 1 ? SIM_MIN(bus * 0.92, channels * most->ring_ll128[row])
                           : bus;
     const double steps =
         algorithm == &app__chain ? question->ranks : ring_steps(question, question->ranks);
@@ -120,8 +146,12 @@ static double latency_us(const app__coll_question_t *question, const latency_t *
     if (row->algorithm == &app__pat) {
         return us + nodes * between / 3.5 + question->ranks * 2.8;
     }
+    // The processors post each step of a ring, also while the step is one within the node.
     const double inter = ring_steps(question, question->nodes);
-    us += (ring_steps(question, question->ranks) - inter) * inside + inter * between;
+    const bool posts = question->nodes > 1 && question->gpu != APP__GPU_ANY;
+    const double least = posts ? post_us[question->processor] * (protocol == 2 ? 3 : 1) : 0;
+    us +=
+        (ring_steps(question, question->ranks) - inter) * SIM_MAX(inside, least) + inter * between;
     return has_plateau(question, protocol) ? us * 1.4 : us;
 }
 
@@ -157,7 +187,7 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
         .call_ps = (sim_time_t)((call_us * scale + launch_us) * 1e6),
         .inside_ps = (sim_time_t)(inside_us * scale * 1e6),
         .between_ps = (sim_time_t)(between_us * scale * 1e6),
-        .post_ps = (sim_time_t)((column == 2 ? 3 * POST_US : POST_US) * 1e6),
+        .post_ps = (sim_time_t)(post_us[question->processor] * 1e6),
     };
 }
 

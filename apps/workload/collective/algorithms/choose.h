@@ -6,7 +6,17 @@
 #include "apps/workload/collective/algorithms/program.h"
 #include "apps/workload/collective/options.h"
 
+// The GPUs whose constants NCCL knows. ANY: those that rocesim takes without NCCL's latencies.
+typedef enum app__gpu {
+    APP__GPU_ANY,
+    APP__GPU_AMPERE,
+    APP__GPU_HOPPER,
+    APP__GPU_BLACKWELL
+} app__gpu_t;
+
 typedef struct app__coll_question {
+    app__gpu_t gpu;
+    app__processor_t processor; // of the nodes
     uint64_t bytes;
     uint32_t kind; // app__coll_kind_t
     uint32_t ranks;

@@ -38,6 +38,7 @@ typedef struct app__program {
     bool equal_chunks;    // all chunks have the same size, rounded up; set by plan
     bool switched; // within a node, messages go over the network: it has an NVSwitch as a node
     bool pxn;      // messages change rails within the sender's node
+    bool by_node;  // pairwise: a channel does all rounds to one node, as NCCL's do
     // Rings of two channels change places from node to node, so that none crosses rails.
     bool alternates;
 } app__program_t;
