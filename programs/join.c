@@ -71,5 +71,6 @@ __attribute__((constructor)) static void begin(int count, char **words, char **e
     parts_begin();
     program_call_t call = {.op = PROGRAM_HELLO};
     (void)turn_call(&call);
-    parts_begin_process(call.handle);
+    parts_refuse_runtime();
+    parts_begin_process(call.handle, call.status);
 }

@@ -8,8 +8,14 @@
 // Prepares the parts before the first call: handlers of signals, the time stamp counter.
 void parts_begin(void);
 
-// Notes the number of the process among the threads of its program.
-void parts_begin_process(uint32_t number);
+// Ends a program whose runtime cannot be simulated, and says why.
+void parts_refuse_runtime(void);
+
+// Says that io_uring is not simulated. Returns -1 with ENOSYS.
+int parts_refuse_uring(void);
+
+// Notes the number of the process among the threads of its program, and that of its parent, or -1.
+void parts_begin_process(uint32_t number, int32_t of);
 
 // Does what must be done before the program ends for the simulator.
 void parts_before_end(void);

@@ -51,7 +51,8 @@
 // -- calls
 
 typedef enum program_op {
-    PROGRAM_HELLO = 1, // the library is loaded; also after exec. out: handle (the thread)
+    PROGRAM_HELLO = 1, // the library is loaded; also after exec. out: handle (the thread),
+                       // status (the first thread of the parent; -1: this is the first process)
     PROGRAM_BYE,       // the program ends. in: status. The process ends after the answer
     PROGRAM_FLUSH,     // works on the posts and the sockets, and on nothing else. flags (1: this is
                        // no call of the program, and is not counted)
@@ -60,13 +61,16 @@ typedef enum program_op {
     PROGRAM_TIMER,     // in: timer. Sets or ends the timer of a signal
     PROGRAM_THREAD,    // begins a thread. out: handle (its number), count (its bell), and a
                        // descriptor: its control socket. EAGAIN: there are too many
-    PROGRAM_FORK,      // as PROGRAM_THREAD, for the first thread of a process
+    PROGRAM_FORK,      // as PROGRAM_THREAD, for the first thread of a process. in: status (the
+                       // caller's first thread)
     PROGRAM_FORKED,    // in: handle, status (the kernel's number of the process; -1: none)
     PROGRAM_PROCESS,   // in: handle (of a process's first thread). out: status (the kernel's number
                        // of the process). ESRCH: it is no process of the program, or has ended
     PROGRAM_KILL,      // in: status (the kernel's number of a process; -N: of a group), count (the
-                       // signal). Other processes than the caller's get it, and what it kills
-                       // is dead when the call returns. ESRCH: there are none; EINVAL, EPERM
+                       // signal), handle (the sender's number as programs see it), wait.key (a
+                       // value that comes along), flags (the signal's code, which is negative).
+                       // Other processes than the caller's get it, and what it kills is dead when
+                       // the call returns. ESRCH: there are none; EINVAL, EPERM
     PROGRAM_THREAD_END, // in: status (the kernel's number). The thread ends after the answer
     PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
                         // handle (a thread's number, plus 1): it looks at its signals again
@@ -229,6 +233,10 @@ typedef struct program_qp {
     uint32_t draining; // out: the state is SQD, and requests that were begun are unfinished. In: an
                        // event follows when that is over
 } program_qp_t;
+
+// The code of a signal that kill() sends. With that of the kernel, SI_USER, no process may name
+// another one as the sender.
+#define PROGRAM_SIGNAL_OF_KILL (-90)
 
 typedef struct program_call {
     uint32_t op;

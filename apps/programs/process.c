@@ -56,7 +56,7 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
                               sim_message_t *message)
 {
     app__process_t *const made = sim_alloc(sizeof(*made));
-    *made = (app__process_t){.control = -1, .memory = -1, .out = -1, .err = -1};
+    *made = (app__process_t){.parent = -1, .control = -1, .memory = -1, .out = -1, .err = -1};
     memcpy(made->allowed, plan->allowed, sizeof(made->allowed));
     made->may_spin = CPU_COUNT((const cpu_set_t *)(void *)made->allowed) > 1;
     made->beside = APP__NOT_PLACED;

@@ -27,7 +27,8 @@ enum { APP__NOT_PLACED = -2, APP__APART = -1 };
 
 struct app__process {
     pid_t pid;
-    bool is_child;                    // of this process; else of a process of the program
+    int32_t parent; // number of the first thread of the process that forked this one; -1: none
+    bool is_child;  // of this process; else of a process of the program
     uint8_t allowed[APP__PROCESSORS]; // on which the simulator may run
     bool may_spin;                    // they are several
     int32_t beside;                   // processor on which both sides run, or APP__...

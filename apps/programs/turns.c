@@ -442,6 +442,7 @@ static int do_call(app__program_t *program, program_call_t *call, int *descripto
     case PROGRAM_HELLO:
         program->process->hello = true;
         call->handle = program->thread->number;
+        call->status = program->process->parent;
         app__threads_stop_others(program->thread);
         app__segments_leave(program->segments, program->process);
         return 0;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "programs/files/paths.h"
+#include "programs/system.h"
 #include "programs/turn.h"
 
 PROGRAM_EXPORT int creat(const char *path, mode_t mode)
@@ -31,6 +32,27 @@ PROGRAM_EXPORT int mkdirat(int folder, const char *path, mode_t mode)
 {
     char place[PATH_MAX];
     return PROGRAM_NEXT(mkdirat)(folder, paths_real(folder, path, place), mode);
+}
+
+PROGRAM_EXPORT int mknodat(int folder, const char *path, mode_t mode, dev_t device)
+{
+    char place[PATH_MAX];
+    return (int)system_call(SYS_mknodat, folder, paths_real(folder, path, place), mode, device);
+}
+
+PROGRAM_EXPORT int mknod(const char *path, mode_t mode, dev_t device)
+{
+    return mknodat(AT_FDCWD, path, mode, device);
+}
+
+PROGRAM_EXPORT int mkfifoat(int folder, const char *path, mode_t mode)
+{
+    return mknodat(folder, path, mode | S_IFIFO, 0);
+}
+
+PROGRAM_EXPORT int mkfifo(const char *path, mode_t mode)
+{
+    return mkfifoat(AT_FDCWD, path, mode);
 }
 
 PROGRAM_EXPORT int rmdir(const char *path)

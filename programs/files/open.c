@@ -3,41 +3,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "programs/files/paths.h"
+#include "programs/files/streams.h"
+#include "programs/files/texts.h"
 #include "programs/process/random.h"
+#include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
 #include "programs/system.h"
+#include "programs/threads/threads.h"
 #include "programs/turn.h"
-
-static const char *processor_text(void)
-{
-    static char text[1024];
-    const uint64_t khz = turn_shared->tsc_hz / 1000;
-    if (text[0] == '\0') {
-        snprintf(text, sizeof text,
-                 "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
-                 "model name\t: simulated\nstepping\t: 1\n"
-                 "cpu MHz\t\t: %lu.%03lu\ncache size\t: 32768 KB\nphysical id\t: 0\n"
-                 "siblings\t: 1\ncore id\t\t: 0\ncpu cores\t: 1\nfpu\t\t: yes\n"
-                 "flags\t\t: fpu tsc msr cx8 cmov mmx fxsr sse sse2 rdtscp lm constant_tsc "
-                 "nonstop_tsc ssse3 cx16 sse4_1 sse4_2 popcnt\n"
-                 "clflush size\t: 64\ncache_alignment\t: 64\n\n",
-                 (unsigned long)(khz / 1000), (unsigned long)(khz % 1000));
-    }
-    return text;
-}
-
-static bool is_processor(const char *path)
-{
-    return turn_on() && path != NULL && strcmp(path, "/proc/cpuinfo") == 0;
-}
 
 static bool is_random(const char *path)
 {
@@ -45,15 +29,16 @@ static bool is_random(const char *path)
            (strcmp(path, "/dev/urandom") == 0 || strcmp(path, "/dev/random") == 0);
 }
 
-static int open_processor(int flags)
+// Opens a file in memory with a text, which is freed.
+static int open_text(char *text, int flags)
 {
-    const char *text = processor_text();
     const int descriptor =
-        (int)system_call(SYS_memfd_create, "cpuinfo", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0u);
+        (int)system_call(SYS_memfd_create, "text", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0u);
     if (descriptor >= 0) {
         system_call(SYS_write, descriptor, text, strlen(text));
         system_call(SYS_lseek, descriptor, 0, SEEK_SET);
     }
+    free(text);
     return descriptor;
 }
 
@@ -68,17 +53,83 @@ static int open_random(int flags)
     return descriptor;
 }
 
+// -- named pipes
+
+// Returns whether a named pipe that is open for reading has a writer, or has had one. Polls say
+// nothing of a writer that has written nothing; tee() takes no bytes.
+static bool has_writer(int descriptor)
+{
+    struct pollfd ready = {.fd = descriptor, .events = POLLIN};
+    int ends[2];
+    if (system_call(SYS_poll, &ready, 1, 0) != 0 || system_call(SYS_pipe2, ends, 0) != 0) {
+        return true;
+    }
+    const long copied = system_call(SYS_tee, descriptor, ends[1], 1, SPLICE_F_NONBLOCK);
+    system_call(SYS_close, ends[0]);
+    system_call(SYS_close, ends[1]);
+    return copied != 0; // -1: there is a writer, whose bytes are to come
+}
+
+// Opens one end of a named pipe and waits until the other one is open, as the kernel would in real
+// time.
+static int open_pipe(int folder, const char *place, int flags)
+{
+    const uint64_t before = signals_interrupts;
+    uint64_t step_ps = 0;
+    int descriptor = -1;
+    threads_become_many();
+    endpoint_shares_pipes = true;
+    turn_charge_call();
+    threads_meet();
+    for (;;) {
+        if (descriptor < 0) {
+            descriptor = (int)system_call(SYS_openat, folder, place, flags | O_NONBLOCK, 0);
+            if (descriptor >= 0) {
+                threads_touch_descriptors();
+            } else if (errno != ENXIO) {
+                return -1;
+            }
+        }
+        if (descriptor >= 0 && ((flags & O_ACCMODE) != O_RDONLY || has_writer(descriptor))) {
+            system_call(SYS_fcntl, descriptor, F_SETFL, flags & ~O_CREAT);
+            return descriptor;
+        }
+        (void)turn_wait(PROGRAM_ON_SOCKET | PROGRAM_ON_EVENT | PROGRAM_ON_SIGNAL,
+                        endpoint_step(&step_ps, PROGRAM_NEVER));
+        threads_cancel_point();
+        if (signals_interrupts != before) {
+            if (descriptor >= 0) {
+                system_call(SYS_close, descriptor);
+            }
+            errno = EINTR;
+            return -1;
+        }
+    }
+}
+
+static bool is_named_pipe(int folder, const char *place)
+{
+    struct stat file;
+    return place != NULL && turn_on() && turn_is_mine() && !turn_busy() &&
+           system_call(SYS_newfstatat, folder, place, &file, 0) == 0 && S_ISFIFO(file.st_mode);
+}
+
 static int open_at(int folder, const char *path, int flags, mode_t mode)
 {
     char place[PATH_MAX];
-    if (is_processor(path)) {
-        return open_processor(flags);
-    }
     if (is_random(path)) {
         return open_random(flags);
     }
-    return (int)system_call(SYS_openat, folder, paths_opened(folder, path, place),
-                            flags | O_LARGEFILE, mode);
+    const char *real = paths_opened(folder, path, place);
+    char *text = texts_of(path, real);
+    if (text != NULL) {
+        return open_text(text, flags);
+    }
+    if ((flags & (O_NONBLOCK | O_PATH)) == 0 && (flags & O_ACCMODE) != O_RDWR &&
+        is_named_pipe(folder, real) && turn_enter("open")) {
+        return open_pipe(folder, real, flags);
+    }
+    return (int)system_call(SYS_openat, folder, real, flags | O_LARGEFILE, mode);
 }
 
 // The mode comes only with flags that create a file.
@@ -134,29 +185,37 @@ static ssize_t read_random(void *unused, char *bytes, size_t count)
     return (ssize_t)count;
 }
 
-// Returns a stream for one of the files, or NULL.
-static FILE *open_stream(const char *path, const char *mode)
+// Opens a stream by `open`, which is one of the two functions below of the C library.
+static FILE *open_by(FILE *(*open)(const char *, const char *), const char *path, const char *mode)
 {
-    if (is_processor(path)) {
-        const int descriptor = open_processor(0);
-        return descriptor < 0 ? NULL : fdopen(descriptor, "r");
+    char place[PATH_MAX];
+    if (is_random(path)) {
+        return fopencookie(NULL, mode, (cookie_io_functions_t){.read = read_random});
     }
-    const cookie_io_functions_t functions = {.read = read_random};
-    return fopencookie(NULL, mode, functions);
+    const char *real = paths_opened(AT_FDCWD, path, place);
+    char *text = texts_of(path, real);
+    if (text != NULL) {
+        const int descriptor = open_text(text, strchr(mode, 'e') != NULL ? O_CLOEXEC : 0);
+        return descriptor < 0 ? NULL : fdopen(descriptor, mode);
+    }
+    if (!is_named_pipe(AT_FDCWD, real)) {
+        return open(real, mode);
+    }
+    const int descriptor = open_at(AT_FDCWD, path,
+                                   (strchr(mode, '+') != NULL ? O_RDWR
+                                    : mode[0] == 'r'          ? O_RDONLY
+                                                              : O_WRONLY) |
+                                       (strchr(mode, 'e') != NULL ? O_CLOEXEC : 0),
+                                   0);
+    return descriptor < 0 ? NULL : streams_open(descriptor, mode);
 }
 
 PROGRAM_EXPORT FILE *fopen(const char *restrict path, const char *restrict mode)
 {
-    char place[PATH_MAX];
-    return is_processor(path) || is_random(path)
-               ? open_stream(path, mode)
-               : PROGRAM_NEXT(fopen)(paths_opened(AT_FDCWD, path, place), mode);
+    return open_by(PROGRAM_NEXT(fopen), path, mode);
 }
 
 PROGRAM_EXPORT FILE *fopen64(const char *restrict path, const char *restrict mode)
 {
-    char place[PATH_MAX];
-    return is_processor(path) || is_random(path)
-               ? open_stream(path, mode)
-               : PROGRAM_NEXT(fopen64)(paths_opened(AT_FDCWD, path, place), mode);
+    return open_by(PROGRAM_NEXT(fopen64), path, mode);
 }

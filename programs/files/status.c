@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -161,6 +162,12 @@ PROGRAM_EXPORT ssize_t llistxattr(const char *path, char *list, size_t size)
 PROGRAM_EXPORT ssize_t readlink(const char *restrict path, char *restrict target, size_t size)
 {
     char place[PATH_MAX];
+    if (turn_on() && strcmp(path, "/proc/self") == 0) {
+        const int length = snprintf(place, sizeof place, "%d", getpid());
+        const size_t count = (size_t)length < size ? (size_t)length : size;
+        memcpy(target, place, count);
+        return (ssize_t)count;
+    }
     return PROGRAM_NEXT(readlink)(paths_real(AT_FDCWD, path, place), target, size);
 }
 

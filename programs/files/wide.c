@@ -2,8 +2,7 @@
 // programs/files/wide.c - wide characters on standard streams that are pipes.
 //
 // The C library's streams that call functions take bytes only. So wide characters become bytes of
-// the locale here, as they do in its own streams. What is read goes the other way. Formatted
-// reading (wscanf() and the like) is not there.
+// the locale here, as they do in its own streams. What is read goes the other way.
 
 #include <limits.h>
 #include <stdarg.h>
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <wchar.h>
 
-#include "programs/process/streams.h"
+#include "programs/files/streams.h"
 #include "programs/turn.h"
 
 // Writes characters to a stream of this library. Returns false if one is not of the locale.
@@ -176,6 +175,25 @@ PROGRAM_EXPORT wint_t getwc(FILE *stream)
 PROGRAM_EXPORT wint_t getwchar(void)
 {
     return fgetwc(stdin);
+}
+
+PROGRAM_EXPORT wint_t ungetwc(wint_t character, FILE *stream)
+{
+    mbstate_t state = {0};
+    char bytes[MB_LEN_MAX];
+    if (!streams_is_own(stream)) {
+        return PROGRAM_NEXT(ungetwc)(character, stream);
+    }
+    size_t left = character == WEOF ? (size_t)-1 : wcrtomb(bytes, (wchar_t)character, &state);
+    if (left == (size_t)-1) {
+        return WEOF;
+    }
+    while (left != 0) {
+        if (ungetc((unsigned char)bytes[--left], stream) == EOF) {
+            return WEOF;
+        }
+    }
+    return character;
 }
 
 PROGRAM_EXPORT wchar_t *fgetws(wchar_t *restrict text, int count, FILE *restrict stream)

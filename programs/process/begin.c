@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // programs/process/begin.c - prepares the parts of the library.
 
+#include "programs/files/streams.h"
 #include "programs/parts.h"
 #include "programs/process/signals.h"
-#include "programs/process/streams.h"
 #include "programs/spin/loops.h"
 #include "programs/time/clocks.h"
 #include "programs/time/tsc.h"

@@ -24,6 +24,8 @@
 #include "programs/threads/threads.h"
 #include "programs/verbs/pages.h"
 
+#define FIRST_PROCESS 1 // of a machine: the parent of programs
+
 typedef struct child {
     pid_t pid; // that the program sees
     pid_t real;
@@ -39,9 +41,10 @@ static pid_t pid_of(uint32_t number)
     return random_pid() + (pid_t)number;
 }
 
-void parts_begin_process(uint32_t number)
+void parts_begin_process(uint32_t number, int32_t of)
 {
     own_number = number;
+    parent = of < 0 ? FIRST_PROCESS : pid_of((uint32_t)of);
     threads_begin(number);
 }
 
@@ -52,7 +55,7 @@ PROGRAM_EXPORT pid_t getpid(void)
 
 PROGRAM_EXPORT pid_t getppid(void)
 {
-    return turn_on() && parent != 0 ? parent : (pid_t)system_call(SYS_getppid);
+    return turn_on() ? parent : (pid_t)system_call(SYS_getppid);
 }
 
 PROGRAM_EXPORT pid_t gettid(void)
@@ -89,7 +92,7 @@ PROGRAM_EXPORT pid_t fork(void)
     turn_charge_call();
     threads_meet();
     turn_flush();
-    program_call_t call = {.op = PROGRAM_FORK};
+    program_call_t call = {.op = PROGRAM_FORK, .status = (int32_t)own_number};
     int control;
     const int error = turn_call_descriptor(&call, &control);
     if (error == EAGAIN) {
@@ -194,6 +197,22 @@ static pid_t forget(pid_t real)
     return pid;
 }
 
+// Waits until a process may have ended. Returns false if the call must not wait, and with EINTR if
+// a handler ran since there were `before` interruptions.
+static bool await_end(int options, uint64_t before)
+{
+    static turn_idle_t idle;
+    if ((options & WNOHANG) != 0) {
+        (void)turn_idle_pause(&idle);
+        return false;
+    }
+    const volatile void *key = (const volatile void *)(uintptr_t)PROGRAM_KEY_OF_PROCESSES;
+    (void)threads_wait(key, PROGRAM_AT_PROCESSES, PROGRAM_NO_THREAD, PROGRAM_NEVER);
+    threads_cancel_point();
+    errno = EINTR;
+    return signals_interrupts == before;
+}
+
 PROGRAM_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
     if (!turn_enter("wait4")) {
@@ -213,19 +232,45 @@ PROGRAM_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *u
         if (found != 0) {
             return found > 0 ? forget(found) : found;
         }
-        if ((options & WNOHANG) != 0) {
-            static turn_idle_t idle;
-            (void)turn_idle_pause(&idle);
-            return 0;
-        }
-        const volatile void *key = (const volatile void *)(uintptr_t)PROGRAM_KEY_OF_PROCESSES;
-        (void)threads_wait(key, PROGRAM_AT_PROCESSES, PROGRAM_NO_THREAD, PROGRAM_NEVER);
-        threads_cancel_point();
-        if (signals_interrupts != before) {
-            errno = EINTR;
-            return -1;
+        if (!await_end(options, before)) {
+            return (options & WNOHANG) != 0 ? 0 : -1;
         }
     }
+}
+
+PROGRAM_EXPORT int waitid(idtype_t kind, id_t id, siginfo_t *info, int options)
+{
+    if (!turn_enter("waitid")) {
+        return PROGRAM_NEXT(waitid)(kind, id, info, options);
+    }
+    siginfo_t found = {0};
+    const uint64_t before = signals_interrupts;
+    const child_t *child = kind == P_PID ? find((pid_t)id, false) : NULL;
+    if (kind == P_PID && child == NULL) {
+        errno = ECHILD;
+        return -1;
+    }
+    turn_charge_call();
+    threads_meet();
+    do {
+        if (system_call(SYS_waitid, child == NULL ? P_ALL : P_PID, child == NULL ? 0 : child->real,
+                        &found, options | WNOHANG, NULL) != 0) {
+            return -1;
+        }
+    } while (found.si_pid == 0 && await_end(options, before));
+    const pid_t real = found.si_pid;
+    if (real == 0 && (options & WNOHANG) == 0) {
+        return -1;
+    }
+    found.si_pid = real == 0 ? 0 : processes_shown(real);
+    if (real != 0 && (options & WNOWAIT) == 0 && found.si_code != CLD_STOPPED &&
+        found.si_code != CLD_CONTINUED) {
+        (void)forget(real);
+    }
+    if (info != NULL) {
+        *info = found;
+    }
+    return 0;
 }
 
 PROGRAM_EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
@@ -244,6 +289,15 @@ PROGRAM_EXPORT pid_t wait(int *status)
 }
 
 // -- other processes: those of this machine, with the numbers that the program sees
+
+pid_t processes_shown(pid_t real)
+{
+    const child_t *child = find(real, true);
+    return child != NULL                             ? child->pid
+           : real == (pid_t)system_call(SYS_getppid) ? getppid()
+           : real == (pid_t)system_call(SYS_getpid)  ? getpid()
+                                                     : 0;
+}
 
 pid_t processes_real(pid_t pid)
 {
@@ -332,14 +386,12 @@ PROGRAM_EXPORT ssize_t process_vm_writev(pid_t pid, const struct iovec *own,
 
 // -- groups
 
-// Returns the number that the program sees of a group, which is that of its first process.
+// Returns the number that the program sees of a group or session, which is that of its first
+// process.
 static pid_t shown_of(pid_t real)
 {
-    const child_t *child = find(real, true);
-    return child != NULL                             ? child->pid
-           : real == (pid_t)system_call(SYS_getppid) ? getppid()
-           : real == (pid_t)system_call(SYS_getpid)  ? getpid()
-                                                     : pid_of(0);
+    const pid_t shown = processes_shown(real);
+    return shown == 0 ? pid_of(0) : shown;
 }
 
 PROGRAM_EXPORT int setpgid(pid_t pid, pid_t group)
@@ -366,6 +418,16 @@ PROGRAM_EXPORT pid_t getpgid(pid_t pid)
     return group < 0 ? -1 : shown_of(group);
 }
 
+PROGRAM_EXPORT pid_t getsid(pid_t pid)
+{
+    if (!turn_on()) {
+        return PROGRAM_NEXT(getsid)(pid);
+    }
+    const pid_t real = processes_real(pid);
+    const pid_t session = real < 0 ? (errno = ESRCH, -1) : (pid_t)system_call(SYS_getsid, real);
+    return session < 0 ? -1 : shown_of(session);
+}
+
 PROGRAM_EXPORT pid_t getpgrp(void)
 {
     return turn_on() ? getpgid(0) : (pid_t)system_call(SYS_getpgrp);
@@ -377,12 +439,10 @@ PROGRAM_EXPORT pid_t setsid(void)
     return turn_on() && session > 0 ? getpid() : session;
 }
 
-// Sends a signal to a process or, with a negative number, to the group of one.
-PROGRAM_EXPORT int kill(pid_t pid, int number)
+// Sends a signal to a process or, with a negative number, to the group of one. A signal to the own
+// process alone does not pass through the simulator.
+static int send_signal(pid_t pid, int number, int code, union sigval value)
 {
-    if (!turn_on()) {
-        return (int)system_call(SYS_kill, pid, number);
-    }
     const pid_t to = pid < 0 ? -pid : pid;
     const bool own_group = pid == 0 || (pid < -1 && to == getpgid(0));
     const pid_t real = own_group   ? (pid_t)system_call(SYS_getpgid, 0)
@@ -393,10 +453,19 @@ PROGRAM_EXPORT int kill(pid_t pid, int number)
         return -1;
     }
     program_call_t call = {.op = PROGRAM_KILL,
+                           .handle = (uint32_t)getpid(),
+                           .flags = (uint32_t)code,
                            .status = pid <= 0 ? -real : real,
                            .count = (uint32_t)number};
-    if (number == 0 || pid == getpid() || !turn_is_mine()) {
+    memcpy(&call.wait.key, &value, sizeof value);
+    if (number == 0 || !turn_is_mine()) {
         return (int)system_call(SYS_kill, call.status, number);
+    }
+    siginfo_t info = {.si_signo = number, .si_code = code};
+    info.si_pid = getpid();
+    info.si_value = value;
+    if (pid == getpid()) {
+        return (int)system_call(SYS_rt_sigqueueinfo, call.status, number, &info);
     }
     turn_charge_call();
     const int error = turn_call(&call);
@@ -404,5 +473,23 @@ PROGRAM_EXPORT int kill(pid_t pid, int number)
         errno = error;
         return -1;
     }
-    return own_group ? (int)system_call(SYS_kill, system_call(SYS_getpid), number) : 0;
+    return own_group ? (int)system_call(SYS_rt_sigqueueinfo, system_call(SYS_getpid), number, &info)
+                     : 0;
+}
+
+PROGRAM_EXPORT int kill(pid_t pid, int number)
+{
+    return turn_on() ? send_signal(pid, number, PROGRAM_SIGNAL_OF_KILL, (union sigval){0})
+                     : (int)system_call(SYS_kill, pid, number);
+}
+
+PROGRAM_EXPORT int killpg(pid_t group, int number)
+{
+    return turn_on() ? kill(-group, number) : PROGRAM_NEXT(killpg)(group, number);
+}
+
+PROGRAM_EXPORT int sigqueue(pid_t pid, int number, const union sigval value)
+{
+    return turn_on() ? send_signal(pid, number, SI_QUEUE, value)
+                     : PROGRAM_NEXT(sigqueue)(pid, number, value);
 }

@@ -9,6 +9,10 @@
 // another one: a program reaches no other process of this machine.
 pid_t processes_real(pid_t pid);
 
+// Returns the number that the program sees of the calling process, its parent or a child, of which
+// `real` is this machine's number. Returns 0 for another process.
+pid_t processes_shown(pid_t real);
+
 // Returns this machine's number of a thread of the calling process, or -1.
 pid_t processes_real_thread(pid_t tid);
 

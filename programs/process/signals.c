@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "programs/parts.h"
+#include "programs/process/processes.h"
 #include "programs/system.h"
 #include "programs/turn.h"
 
@@ -23,6 +24,7 @@ static struct sigaction actions[SIGNALS]; // as the program set them
 static signals_own_fn own[SIGNALS];
 static union sigval values[SIGNALS];
 static bool of_timer[SIGNALS];
+static siginfo_t kept[SIGNALS]; // of signals that wait for the end of a call of the library
 // Handlers interrupt each other.
 static __thread uint64_t deferred __attribute__((tls_model("initial-exec")));
 
@@ -52,6 +54,17 @@ static sigset_t without_own(const sigset_t *set)
 static int install(int signal, const struct sigaction *action)
 {
     return PROGRAM_NEXT(sigaction)(signal, action, NULL);
+}
+
+// Replaces this machine's number of the sender by the one that the program knows.
+static void show_sender(int signal, siginfo_t *info)
+{
+    if (info->si_code == PROGRAM_SIGNAL_OF_KILL) {
+        info->si_code = SI_USER;
+    } else if (info->si_code == SI_USER || info->si_code == SI_TKILL ||
+               (signal == SIGCHLD && info->si_code > 0)) {
+        info->si_pid = processes_shown(info->si_pid);
+    }
 }
 
 // Runs the program's handler, or lets the signal do what it does without one.
@@ -85,6 +98,7 @@ static void run_handler(int signal, siginfo_t *info, ucontext_t *context)
         turn_act();
     }
     if ((action.sa_flags & SA_SIGINFO) != 0) {
+        show_sender(signal, info);
         action.sa_sigaction(signal, info, context);
     } else {
         action.sa_handler(signal);
@@ -99,6 +113,7 @@ static void enter(int signal, siginfo_t *info, void *context)
         return;
     }
     if (turn_busy() && turn_is_mine() && !is_own(signal)) {
+        kept[signal] = *info;
         (void)__atomic_fetch_or(&deferred, UINT64_C(1) << signal, __ATOMIC_RELAXED);
     } else {
         run_handler(signal, info, context);
@@ -212,7 +227,8 @@ void parts_deliver_deferred(void)
     const uint64_t due = __atomic_exchange_n(&deferred, 0, __ATOMIC_RELAXED);
     for (int signal = 1; signal < 64; signal++) {
         if ((due >> signal & 1) != 0) {
-            parts_deliver_signal(signal);
+            system_call(SYS_rt_tgsigqueueinfo, system_call(SYS_getpid), system_call(SYS_gettid),
+                        signal, &kept[signal]);
         }
     }
 }
@@ -339,6 +355,9 @@ static int take_signal(const sigset_t *set, siginfo_t *info, uint64_t timeout_ps
         const struct timespec none = {0};
         const long found = system_call(SYS_rt_sigtimedwait, set, info, &none, (size_t)8);
         if (found > 0) {
+            if (info != NULL) {
+                show_sender((int)found, info);
+            }
             return (int)found;
         }
         if (signals_handled != before) {

@@ -5,14 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "programs/files/streams.h"
 #include "programs/turn.h"
 
 // -- posix_spawn
@@ -166,33 +169,40 @@ PROGRAM_EXPORT int posix_spawnp(pid_t *pid, const char *file,
     return error;
 }
 
+// -- clone
+
+// A child with memory of its own, or one that lets its parent wait as vfork() does, is one of
+// fork(). A thread that is made so may call nothing that is simulated.
+PROGRAM_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list list;
+    va_start(list, argument);
+    pid_t *parent_tid = va_arg(list, pid_t *);
+    void *local = va_arg(list, void *);
+    pid_t *child_tid = va_arg(list, pid_t *);
+    va_end(list);
+    if (!turn_on() || (flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) {
+        return PROGRAM_NEXT(clone)(function, stack, flags, argument, parent_tid, local, child_tid);
+    }
+    const pid_t pid = fork();
+    if (pid == 0) {
+        _exit(function(argument));
+    }
+    if (pid > 0 && (flags & CLONE_PARENT_SETTID) != 0) {
+        *parent_tid = pid;
+    }
+    return pid;
+}
+
 // -- popen
 
 typedef struct stream {
     FILE *file;
-    int descriptor;
     pid_t child;
     struct stream *next;
 } stream_t;
 
 static stream_t *streams;
-
-// The C library's own streams read by system calls, which would wait in real time.
-static ssize_t read_stream(void *cookie, char *bytes, size_t count)
-{
-    return read(((const stream_t *)cookie)->descriptor, bytes, count);
-}
-
-static ssize_t write_stream(void *cookie, const char *bytes, size_t count)
-{
-    const ssize_t done = write(((const stream_t *)cookie)->descriptor, bytes, count);
-    return done < 0 ? 0 : done;
-}
-
-static int close_stream(void *cookie)
-{
-    return close(((const stream_t *)cookie)->descriptor);
-}
 
 PROGRAM_EXPORT FILE *popen(const char *command, const char *type)
 {
@@ -218,11 +228,8 @@ PROGRAM_EXPORT FILE *popen(const char *command, const char *type)
     }
     const int error = errno;
     close(other);
-    const cookie_io_functions_t functions = {.read = read_stream,
-                                             .write = write_stream,
-                                             .close = close_stream};
-    *stream = (stream_t){.descriptor = own, .child = child, .next = streams};
-    stream->file = child < 0 ? NULL : fopencookie(stream, reads ? "r" : "w", functions);
+    *stream = (stream_t){.child = child, .next = streams};
+    stream->file = child < 0 ? NULL : streams_open(own, reads ? "r" : "w");
     if (stream->file == NULL) {
         close(own);
         free(stream);

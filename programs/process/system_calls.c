@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,9 +18,11 @@
 #include <sys/random.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "programs/parts.h"
 #include "programs/threads/threads.h"
 #include "programs/turn.h"
 #include "programs/verbs/segments.h"
@@ -96,6 +99,16 @@ PROGRAM_EXPORT int getcpu(unsigned int *core, unsigned int *node)
 // Returns an argument that is a pointer.
 #define POINTER(index) ((void *)arguments[index])
 
+// Makes a process that has memory and a stack of its own. Other clones are left to the kernel.
+static bool clones(bool tells_parent, uint64_t flags, long stack, long *result)
+{
+    if (!tells_parent || (flags & CLONE_VM) != 0 || stack != 0) {
+        return false;
+    }
+    *result = fork();
+    return true;
+}
+
 // Processes, threads, and what they send each other.
 static bool call_process(long number, const long *arguments, long *result)
 {
@@ -110,7 +123,26 @@ static bool call_process(long number, const long *arguments, long *result)
         *result = gettid();
         return true;
     case SYS_fork:
+    case SYS_vfork:
         *result = fork();
+        return true;
+    case SYS_clone:
+        return clones((arguments[0] & 0xff) == SIGCHLD, (uint64_t)arguments[0], arguments[1],
+                      result);
+    case SYS_clone3: {
+        const struct clone_args *clone = POINTER(0);
+        return clones(clone->exit_signal == SIGCHLD, clone->flags, (long)clone->stack, result);
+    }
+    case SYS_wait4:
+        *result = wait4((pid_t)arguments[0], POINTER(1), (int)arguments[2], POINTER(3));
+        return true;
+    case SYS_waitid:
+        *result = waitid((idtype_t)arguments[0], (id_t)arguments[1], POINTER(2), (int)arguments[3]);
+        return true;
+    case SYS_exit_group:
+        _exit((int)arguments[0]);
+    case SYS_io_uring_setup:
+        *result = parts_refuse_uring();
         return true;
     case SYS_kill:
         *result = kill((pid_t)arguments[0], (int)arguments[1]);

@@ -18,8 +18,11 @@
 #include "programs/time/timerfd.h"
 
 #define DESCRIPTORS_MAX 16384
+#define STEP_PS_MIN (1000 * TURN_PS_PER_NS) // first wait between two looks at a named pipe
+#define STEP_PS_MAX (100 * STEP_PS_MIN)
 
 __thread turn_idle_t endpoint_idle;
+bool endpoint_shares_pipes;
 
 static endpoint_t *endpoints[DESCRIPTORS_MAX];
 static bool room; // the simulator may have more bytes for a socket that was full
@@ -109,10 +112,21 @@ bool endpoint_waits(int descriptor)
     return type == S_IFIFO || type == S_IFSOCK || type == 0;
 }
 
+uint64_t endpoint_step(uint64_t *step_ps, uint64_t left_ps)
+{
+    if (!endpoint_shares_pipes) {
+        return left_ps;
+    }
+    *step_ps = *step_ps == 0 ? STEP_PS_MIN : *step_ps * 2;
+    *step_ps = *step_ps < STEP_PS_MAX ? *step_ps : STEP_PS_MAX;
+    return *step_ps < left_ps ? *step_ps : left_ps;
+}
+
 int endpoint_await(int descriptor, short events, uint64_t timeout_ps)
 {
     const uint64_t before = signals_interrupts;
     const uint64_t end_ps = moment_after(timeout_ps);
+    uint64_t step_ps = 0;
     for (;;) {
         struct pollfd ready = {.fd = descriptor, .events = events};
         if (system_call(SYS_poll, &ready, 1, 0) != 0) {
@@ -127,7 +141,8 @@ int endpoint_await(int descriptor, short events, uint64_t timeout_ps)
             errno = EAGAIN;
             return -1;
         }
-        (void)turn_wait(PROGRAM_ON_SOCKET | PROGRAM_ON_EVENT | PROGRAM_ON_SIGNAL, left_ps);
+        (void)turn_wait(PROGRAM_ON_SOCKET | PROGRAM_ON_EVENT | PROGRAM_ON_SIGNAL,
+                        endpoint_step(&step_ps, left_ps));
         threads_cancel_point();
         if (signals_interrupts != before) {
             errno = EINTR;

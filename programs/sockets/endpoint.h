@@ -73,6 +73,14 @@ bool endpoint_waits(int descriptor);
 // signal ran that interrupts calls, and -1 with EAGAIN when the time is over.
 int endpoint_await(int descriptor, short events, uint64_t timeout_ps);
 
+// The process has opened a named pipe, whose other end another program of the host may have. Nobody
+// tells of what that one does, so waits for descriptors look again after a time.
+extern bool endpoint_shares_pipes;
+
+// Returns the time until the next look of a wait that ends after `left_ps`. `step_ps` begins at 0
+// and keeps the time until the look before.
+uint64_t endpoint_step(uint64_t *step_ps, uint64_t left_ps);
+
 // Lets the simulator see what was written, closed or read.
 void endpoint_flush(void);
 

@@ -27,6 +27,7 @@ static int wait_for(ask_fn ask, void *question, uint64_t timeout_ps)
     turn_charge_call();
     threads_meet();
     const uint64_t end_ps = moment_after(timeout_ps);
+    uint64_t step_ps = 0;
     for (;;) {
         threads_cancel_point();
         const int count = ask(question);
@@ -44,7 +45,8 @@ static int wait_for(ask_fn ask, void *question, uint64_t timeout_ps)
         if (left_ps == 0) {
             return 0;
         }
-        (void)turn_wait(PROGRAM_ON_SOCKET | PROGRAM_ON_EVENT | PROGRAM_ON_SIGNAL, left_ps);
+        (void)turn_wait(PROGRAM_ON_SOCKET | PROGRAM_ON_EVENT | PROGRAM_ON_SIGNAL,
+                        endpoint_step(&step_ps, left_ps));
     }
 }
 

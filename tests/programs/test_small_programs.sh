@@ -5,9 +5,9 @@
 #
 # Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times
 # of completions, a NIC that is connected to itself, forks with registered memory, regions that are
-# deregistered in the middle of messages, streams whose reader is slow or goes away, and wide characters on
-# pipes, on the ideal NIC and the ConnectX-5 profile. Method: the compiler builds the programs as a user
-# would.
+# deregistered in the middle of messages, streams whose reader is slow or goes away, wide characters on
+# pipes, pipes with names, and numbers of processes, on the ideal NIC and the ConnectX-5 profile. Method: the
+# compiler builds the programs as a user would.
 set -eu
 . tests/script.sh
 
@@ -48,5 +48,43 @@ printf 'l\303\251ine\n\342\202\254' >"$work/wide.in"
 pair wide true "sh -c 'cat $work/wide.in | $work/wide.bin | cat'"
 "$work/wide.bin" <"$work/wide.in" >"$work/wide.expected"
 cmp "$work/wide.expected" "$work/wide.run/programs/host1-0.out" || fail "wide characters on pipes are others"
+for program in pipes processes; do
+    ${CC:-cc} -O1 "tests/programs/streams/$program.c" -o "$work/$program.bin" -pthread -lrt
+done
+pair pipes "$work/pipes.bin" "$work/pipes.bin 10.0.0.1"
+cat >"$work/pipes.expected" <<'TEXT'
+thread line 1 after 1 ms
+thread line 2 after 2 ms
+thread line 3 after 3 ms
+pipe line 1 after 5 ms
+pipe line 2 after 10 ms
+pipe line 3 after 10 ms
+1000000 of 1000000 bytes
+TEXT
+cat "$work"/pipes.run/programs/*.out | diff "$work/pipes.expected" - || fail "streams of pipes are others"
+sed 's/host1/host0/' "$work/pipes.yaml" | sed "s, 10.0.0.1, request,; s,pipes.bin\",pipes.bin answer\"," \
+    >"$work/named.yaml"
+within 60 "$ROCESIM" run "$work/named.yaml" --programs -o "$work/named" >"$work/named.log" 2>&1 ||
+    fail "named pipes between programs of a host: $(cat "$work/named.log")"
+cat "$work"/named/programs/*.out | diff <(printf 'answered 4020\nlast answer re: 19\n') - ||
+    fail "named pipes between programs of a host lose lines"
+
+pair processes "$work/processes.bin" "cat /etc/hosts /etc/hostname /proc/loadavg"
+cat >"$work/processes.expected" <<'TEXT'
+0 101 0 0 processes.bin
+5 0 0 0 sh
+6 5 0 0 ps
+0 
+TEXT
+sed '/^uptime 3600/d' "$work/processes.run/programs/host0-0.out" | diff "$work/processes.expected" - ||
+    fail "numbers of processes are others"
+[ "$(grep -c 'is not simulated; .* is$' "$work/processes.run/programs/host0-0.err")" = 4 ] ||
+    fail "what hosts would share is not refused"
+grep -q "^10.0.0.1	host0$" "$work/processes.run/programs/host1-0.out" || fail "/etc/hosts is another one"
+${CC:-cc} -DGO tests/programs/streams/processes.c -o "$work/go.bin" -lrt
+sed 's/processes.bin/go.bin/' "$work/processes.yaml" >"$work/go.yaml"
+! within 60 "$ROCESIM" run "$work/go.yaml" --programs -o "$work/go" >"$work/go.log" 2>&1 ||
+    fail "a program of Go's own compiler is not refused"
+grep -q 'go build -compiler gccgo' "$work/go/programs/host0-0.err" || fail "gccgo is not named"
 pair detailed "$work/edges.bin" "$work/edges.bin host0" "model: detailed, profile: connectx-5"
 exit $((failures > 0))

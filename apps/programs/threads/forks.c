@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ int app__fork(app__program_t *program, program_call_t *call, int *descriptor)
     app__process_t *const process = sim_alloc(sizeof(*process));
     *process = (app__process_t){
         .pid = -1,
+        .parent = call->status,
         .control = -1,
         .memory = first->memory,
         .shared = first->shared,
@@ -76,6 +78,16 @@ static void await_death(const app__process_t *process)
     }
 }
 
+// Sends a signal in the name of a process of the program. Returns 0, or -1 with errno.
+static int send_signal(const app__process_t *process, const program_call_t *call)
+{
+    siginfo_t info = {.si_signo = (int)call->count, .si_code = (int)call->flags};
+    info.si_pid = (pid_t)call->handle;
+    info.si_uid = getuid();
+    memcpy(&info.si_value, &call->wait.key, sizeof(info.si_value));
+    return (int)syscall(SYS_rt_sigqueueinfo, process->pid, info.si_signo, &info);
+}
+
 int app__fork_kill(app__program_t *program, const program_call_t *call)
 {
     const int signal = (int)call->count;
@@ -91,7 +103,7 @@ int app__fork_kill(app__program_t *program, const program_call_t *call)
             continue;
         }
         const bool dies = app__process_dies_by(process, signal);
-        if (kill(process->pid, signal) != 0 && errno != ESRCH) {
+        if (send_signal(process, call) != 0 && errno != ESRCH) {
             return errno;
         }
         if (dies) {
