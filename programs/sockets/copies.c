@@ -56,14 +56,16 @@ PROGRAM_EXPORT int dprintf(int descriptor, const char *format, ...)
 
 // Programs that are built with _FORTIFY_SOURCE call these. `level` asks for checks of the format.
 
-int __vdprintf_chk(int descriptor, int level, const char *format, va_list arguments);
+__attribute__((format(printf, 3, 0))) int __vdprintf_chk(int descriptor, int level,
+                                                         const char *format, va_list arguments);
 PROGRAM_EXPORT int __vdprintf_chk(int descriptor, int level, const char *format, va_list arguments)
 {
     (void)level;
     return vdprintf(descriptor, format, arguments);
 }
 
-int __dprintf_chk(int descriptor, int level, const char *format, ...);
+__attribute__((format(printf, 3, 4))) int __dprintf_chk(int descriptor, int level,
+                                                        const char *format, ...);
 PROGRAM_EXPORT int __dprintf_chk(int descriptor, int level, const char *format, ...)
 {
     (void)level;
