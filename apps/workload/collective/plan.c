@@ -497,7 +497,8 @@ static uint64_t local_bps(const app__collectives_t *all, const app__coll_plan_t 
     if (waits && plan->cut.chunk_bytes > 0) {
         const double step_ps =
             (double)scaled(nvls_step_ps(all, program), all->options.tuning_scale);
-        const double bits = 8.0 * (double)plan->cut.chunk_bytes * plan->cut.chunks;
+        const uint64_t loop = plan->cut.chunk_bytes * plan->cut.chunks;
+        const double bits = 8.0 * (double)SIM_MIN(loop, plan->bytes);
         const double full_bits = full_loop_bits(all, program);
         bps = 1 / (1 / bps + step_ps / SIM_PS_PER_S * (1 / bits - 1 / full_bits));
     }

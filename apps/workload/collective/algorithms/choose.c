@@ -27,6 +27,8 @@ static const latency_t latencies[] = {
     {&app__nvls_tree, {0, 0, 0}, {0, 0, 25}, {0, 0, 14}},
     {&app__pat, {0, 0, 8.4}, {0, 0, 4}, {0, 0, 14}},
 };
+// NCCL from 2.28.9 on has this for a step of an NVLS tree. Older versions choose by 14.
+#define NVLS_TREE_BETWEEN_US 20.9
 
 // GB/s that NCCL expects at most, by 1, 2, more nodes: of LL within a node, and of a channel.
 typedef struct limits {
@@ -173,7 +175,8 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
     double scale = 1;
     double call_us = row->base[column];
     double inside_us = row->inside[column];
-    double between_us = row->between[column];
+    double between_us =
+        row->algorithm == &app__nvls_tree ? NVLS_TREE_BETWEEN_US : row->between[column];
     if (row->algorithm == &app__pat) {
         call_us += question->ranks * 2.8;
         between_us /= 3.5;
