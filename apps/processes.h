@@ -27,7 +27,7 @@ typedef struct app_programs_config {
     uint64_t tsc_hz;           // rate of the time stamp counter
     sim_time_t epoch_ps;       // Unix time at which the simulation begins
     bool infiniband;           // ports have LIDs, as those of InfiniBand
-    bool huge_pages;           // hosts give segments with SHM_HUGETLB
+    bool huge_pages;           // hosts have huge pages
     uint64_t cores;            // of each host, and maximum number of threads of a program
     sim_time_t patience_ps;    // real time without a call after which a program is ended
     uint64_t memory_max_bytes; // address space of one program; 0: no limit

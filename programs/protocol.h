@@ -440,6 +440,7 @@ typedef struct program_shared {
     uint64_t ahead_ps;         // lead_ps at which the library yields
     uint64_t seed;             // for getrandom and the like
     uint32_t cores;            // of the host, as the program sees it
+    uint32_t huge_pages;       // 1: the host has some
     uint64_t memory_max_bytes; // address space of a process; 0: no limit
     // who has the turn writes these
     uint64_t signal_ps; // by the simulator: when the next timer of a signal is due; PROGRAM_NEVER

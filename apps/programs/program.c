@@ -61,7 +61,7 @@ static const sim_attr_t shared_attrs[] = {
     ATTR(TIME, "programs.epoch", epoch_ps, "0s", "0s", NULL, "clock of the hosts at the beginning of the simulation, as the time since midnight of 1 January 2026 UTC"),
     ATTR(BOOL, "programs.infiniband", infiniband, "off", "whether programs see ports of InfiniBand, and name peers by LIDs: 1 for the first NIC of the network, 2 for the second; packets stay those of RoCE v2"),
     ATTR(STRING, "programs.device", device, "rocesim", "name of verbs devices, without the number: with mlx5_ the first one of a host is mlx5_0"),
-    ATTR(BOOL, "programs.huge-pages", huge_pages, "on", "whether hosts have huge pages: a segment with SHM_HUGETLB is given and begins at a multiple of 2 MiB; off: the segment is refused with ENOMEM"),
+    ATTR(BOOL, "programs.huge-pages", huge_pages, "on", "whether hosts have huge pages: shmget() with SHM_HUGETLB and mmap() with MAP_HUGETLB give memory at a multiple of the size of a page, 2 MiB if they name none; off: they fail with ENOMEM"),
     ATTR(COUNT, "programs.cores", cores, "64", "1", "1024", "number of cores of each host, as programs see it; each thread has a core of its own in any case"),
     ATTR(TIME, "programs.patience", patience_ps, "60s", "1s", "10000s", "real time that a program may take between two calls before it is ended"),
     ATTR(BYTES, "programs.memory-max", memory_max_bytes, "16GiB", "0", "64TiB", "maximum size of the address space of one program; 0: no limit"),
@@ -208,6 +208,7 @@ static void fill_shared(app__program_t *program, program_shared_t *shared)
     shared->tsc_hz = config->tsc_hz;
     shared->clock_ps = config->clock_ps;
     shared->call_ps = config->call_ps;
+    shared->huge_pages = config->huge_pages;
     program->detailed = !ideal;
     shared->post_ps = ideal ? config->post_ps : PROGRAM_NEVER;
     shared->poll_ps = ideal ? config->poll_ps : PROGRAM_NEVER;

@@ -19,6 +19,8 @@
 #include "programs/system.h"
 #include "programs/threads/threads.h"
 
+#define HUGE_BYTES (UINT64_C(2) << 20)
+
 typedef struct range {
     uint64_t begin;
     uint64_t end;
@@ -120,6 +122,44 @@ bool shared_object(const volatile void *object)
     return true;
 }
 
+uint64_t shared_find_room(uint64_t bytes, uint64_t unit)
+{
+    const long room = system_call(SYS_mmap, NULL, bytes + unit, PROT_NONE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == -1) {
+        return 0;
+    }
+    const uint64_t begin = ((uint64_t)room + unit - 1) & ~(unit - 1);
+    system_call(SYS_munmap, room, begin - (uint64_t)room);
+    system_call(SYS_munmap, begin + bytes, (uint64_t)room + unit - begin);
+    return begin;
+}
+
+// Maps memory in huge pages (MAP_HUGETLB). The pages are those that this machine has, at the place
+// where huge ones would be.
+static void *map_huge(void *wish, size_t bytes, int protection, int flags)
+{
+    const uint32_t size = (uint32_t)flags >> MAP_HUGE_SHIFT & MAP_HUGE_MASK;
+    const uint64_t unit = size == 0 ? HUGE_BYTES : UINT64_C(1) << size;
+    const uint64_t whole = (bytes + unit - 1) & ~(unit - 1);
+    uint64_t place = (uintptr_t)wish;
+    flags &= ~(int)(MAP_HUGETLB | (uint32_t)MAP_HUGE_MASK << MAP_HUGE_SHIFT);
+    const bool fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
+    if (bytes == 0 || unit < HUGE_BYTES || whole < bytes || (fixed && (place & (unit - 1)) != 0)) {
+        errno = EINVAL;
+        return MAP_FAILED;
+    }
+    if (!fixed) {
+        place = shared_find_room(whole, unit);
+        flags |= MAP_FIXED;
+    }
+    if (!turn_shared->huge_pages || (place == 0 && !fixed)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)system_call(SYS_mmap, place, whole, protection, flags, -1, 0);
+}
+
 // -- mapped files. The C library's own mappings are not seen, and libraries of memory management
 // map before this one is ready.
 
@@ -127,8 +167,10 @@ PROGRAM_EXPORT void *mmap(void *wish, size_t bytes, int protection, int flags, i
                           off_t offset)
 {
     struct stat status;
+    const bool huge = (flags & MAP_HUGETLB) != 0 && (flags & MAP_ANONYMOUS) != 0 && turn_on();
     void *place =
-        (void *)(uintptr_t)system_call(SYS_mmap, wish, bytes, protection, flags, file, offset);
+        huge ? map_huge(wish, bytes, protection, flags)
+             : (void *)(uintptr_t)system_call(SYS_mmap, wish, bytes, protection, flags, file, offset);
     if (place == MAP_FAILED || !turn_on()) {
         return place;
     }

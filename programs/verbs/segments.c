@@ -53,20 +53,6 @@ static long get(int key, size_t bytes, int flags)
     return error == 0 ? (long)call.handle : fail(error);
 }
 
-// Finds room for pages that begin at a multiple of `unit`. Returns its address, or 0.
-static uint64_t find_room(uint64_t bytes, uint64_t unit)
-{
-    const long room = system_call(SYS_mmap, NULL, bytes + unit, PROT_NONE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == -1) {
-        return 0;
-    }
-    const uint64_t begin = ((uint64_t)room + unit - 1) & ~(unit - 1);
-    system_call(SYS_munmap, room, begin - (uint64_t)room);
-    system_call(SYS_munmap, begin + bytes, (uint64_t)room + unit - begin);
-    return begin;
-}
-
 // Maps the pages of a segment. Returns their address, or -1.
 static long map_pages(int file, uint64_t bytes, uint64_t unit, const void *wish, int flags)
 {
@@ -75,7 +61,7 @@ static long map_pages(int file, uint64_t bytes, uint64_t unit, const void *wish,
                            ((flags & SHM_EXEC) != 0 ? PROT_EXEC : 0);
     int fixed = MAP_FIXED;
     if (wish == NULL) {
-        place = find_room(bytes, unit);
+        place = shared_find_room(bytes, unit);
     } else {
         place = (flags & SHM_RND) != 0 ? place & ~(unit - 1) : place;
         fixed = (flags & SHM_REMAP) != 0 ? MAP_FIXED : MAP_FIXED_NOREPLACE;

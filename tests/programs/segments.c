@@ -124,6 +124,32 @@ static void run_peer(int argc, char **argv)
     meet();
 }
 
+static char *map_huge(void *wish, int flags)
+{
+    errno = 0;
+    return mmap(wish, BYTES, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | flags, -1, 0);
+}
+
+// Memory in huge pages lies where they would, and works as any other.
+static void run_huge(void)
+{
+    char *two = map_huge(NULL, 0);
+    char *gigabyte = map_huge(NULL, 30 << MAP_HUGE_SHIFT);
+    EXPECT(two != MAP_FAILED && ((uintptr_t)two & (HUGE_BYTES - 1)) == 0);
+    EXPECT(gigabyte != MAP_FAILED && ((uintptr_t)gigabyte & ((1 << 30) - 1)) == 0);
+    EXPECT(map_huge(two + 4096, MAP_FIXED) == MAP_FAILED && errno == EINVAL);
+    EXPECT(map_huge(two, MAP_FIXED) == two && two[0] == 0);
+    struct ibv_device **list = ibv_get_device_list(NULL);
+    EXPECT(list != NULL && (context = ibv_open_device(list[0])) != NULL);
+    EXPECT((pd = ibv_alloc_pd(context)) != NULL);
+    struct ibv_mr *mr = ibv_reg_mr(pd, two, BYTES, IBV_ACCESS_LOCAL_WRITE);
+    EXPECT(mr != NULL);
+    two[BYTES - 1] = 7;
+    EXPECT(ibv_dereg_mr(mr) == 0 && two[BYTES - 1] == 7);
+    EXPECT(munmap(two, HUGE_BYTES) == 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *part = argv[1];
@@ -135,7 +161,10 @@ int main(int argc, char **argv)
         run_worker(has_file);
     } else if (strcmp(part, "peer") == 0) {
         run_peer(argc - 1, argv + 1);
+    } else if (strcmp(part, "huge") == 0) {
+        run_huge();
     } else { // without huge pages
+        EXPECT(map_huge(NULL, 0) == MAP_FAILED && errno == ENOMEM);
         (void)segment(BYTES, IPC_CREAT | SHM_HUGETLB | 0666, ENOMEM);
         (void)segment(BYTES, IPC_CREAT | 0666, 0);
     }

@@ -53,6 +53,8 @@ traffic:
       - {host: host0, command: "$work/segments refused"}
 YAML
 run refused
+sed '/^programs:/d; s/refused/huge/' "$work/refused.yaml" >"$work/huge.yaml"
+run huge
 
 # Locks and semaphores with names between two programs of a host, and between processes of one program.
 ${CC:-cc} -O1 tests/programs/meet.c -o "$work/meet" -pthread
