@@ -168,9 +168,9 @@ PROGRAM_EXPORT void *mmap(void *wish, size_t bytes, int protection, int flags, i
 {
     struct stat status;
     const bool huge = (flags & MAP_HUGETLB) != 0 && (flags & MAP_ANONYMOUS) != 0 && turn_on();
-    void *place =
-        huge ? map_huge(wish, bytes, protection, flags)
-             : (void *)(uintptr_t)system_call(SYS_mmap, wish, bytes, protection, flags, file, offset);
+    void *place = huge ? map_huge(wish, bytes, protection, flags)
+                       : (void *)(uintptr_t)system_call(SYS_mmap, wish, bytes, protection, flags,
+                                                        file, offset);
     if (place == MAP_FAILED || !turn_on()) {
         return place;
     }
