@@ -694,7 +694,7 @@ static __attribute__((noinline)) bool moves_on(turn_idle_t *idle)
     }
     const uintptr_t *const words = frame + 1;
     uintptr_t differences = (uintptr_t)frame ^ idle->frame;
-    for (uint32_t i = 0; i < TURN_CALLER_WORDS; i++) { // the compiler takes several at once
+    for (uint32_t i = 0; i < TURN_CALLER_WORDS; i++) { // no branch: most are equal
         differences |= words[i] ^ idle->words[i];
     }
     if (differences == 0) {

@@ -37,7 +37,8 @@ volatile bool blinds_on;
 
 static range_t ranges[RANGES];
 static uint32_t range_count;
-static uint32_t others;        // that found no room
+static uint32_t others; // that found no room
+static bool possible;
 static volatile char selector; // 1: system calls raise signals
 
 void blinds_add(uint32_t handle, uintptr_t address, size_t length)
@@ -113,8 +114,9 @@ bool blinds_close(void)
     }
     const int error = errno;
     selector = 0;
-    if (others == 0 && system_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0,
-                                   0, &selector) == 0) {
+    if (others == 0 && possible &&
+        system_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector) ==
+            0) {
         blinds_on = true;
         if (protect(PROT_NONE) && blinds_on) {
             selector = 1;
@@ -149,7 +151,8 @@ static bool on_call(siginfo_t *info, ucontext_t *context)
     return true;
 }
 
-void blinds_begin(void)
+void blinds_begin(bool in_valgrind)
 {
+    possible = !in_valgrind;
     signals_own(SIGSYS, on_call);
 }

@@ -15,8 +15,9 @@
 // True while the blinds are closed.
 extern volatile bool blinds_on;
 
-// Prepares the handler of the signal of system calls.
-void blinds_begin(void);
+// Prepares the handler of the signal of system calls. In valgrind, which makes system calls of its
+// own, blinds cannot close.
+void blinds_begin(bool in_valgrind);
 
 // Adds registered memory that the NIC may write to, and removes it.
 void blinds_add(uint32_t handle, uintptr_t address, size_t length);

@@ -23,6 +23,10 @@
 #define SITES_MAX 4096u
 #define LOOK_BYTES 96u // within which the halves are joined
 #define CALL_FUTEX 0xca
+#define TRY_FROM 48 // bytes before an instruction, from which code is decoded
+#define TRIES 16    // further ones
+
+typedef enum verdict { UNKNOWN, IS_NONE, IS_INSTRUCTION } verdict_t;
 
 typedef struct site {
     const uint8_t *code;
@@ -98,56 +102,69 @@ static void replace(const uint8_t *code, unsigned length, bool is_call)
 
 #ifdef ROCESIM_HAS_CAPSTONE
 
-// Decodes the segment and replaces what reads the counter or, with `calls`, what makes a system
-// call. Returns false without Capstone.
-static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end, bool calls)
+// The functions of Capstone that are used, by their names without cs_.
+typedef struct decoder {
+    __typeof__(cs_open) *open;
+    __typeof__(cs_option) *option;
+    __typeof__(cs_malloc) *malloc;
+    __typeof__(cs_disasm_iter) *disasm_iter;
+    csh engine;
+    cs_insn *instruction; // NULL: there is no Capstone
+} decoder_t;
+
+static const decoder_t *decoder(void)
 {
-    void *library = PROGRAM_NEXT(dlopen)("libcapstone.so.4", RTLD_NOW | RTLD_LOCAL);
-    csh engine = 0;
-    if (library == NULL) {
-        return false;
-    }
-#define FUNCTION(name)                          \
-    __typeof__(name) *name##_ = NULL;           \
-    void *found_##name = dlsym(library, #name); \
-    memcpy(&name##_, &found_##name, sizeof name##_);
-    FUNCTION(cs_open)
-    FUNCTION(cs_option)
-    FUNCTION(cs_malloc)
-    FUNCTION(cs_disasm_iter)
-    FUNCTION(cs_free)
-    FUNCTION(cs_close)
+    static decoder_t found;
+    static bool tried;
+    void *library = tried ? NULL : PROGRAM_NEXT(dlopen)("libcapstone.so.4", RTLD_NOW | RTLD_LOCAL);
+    tried = true;
+    if (library != NULL) {
+#define FUNCTION(name)                                   \
+    void *place_of_##name = dlsym(library, "cs_" #name); \
+    memcpy(&found.name, &place_of_##name, sizeof found.name);
+        FUNCTION(open)
+        FUNCTION(option)
+        FUNCTION(malloc)
+        FUNCTION(disasm_iter)
 #undef FUNCTION
-    if (cs_open_ == NULL || cs_option_ == NULL || cs_malloc_ == NULL || cs_disasm_iter_ == NULL ||
-        cs_free_ == NULL || cs_close_ == NULL ||
-        cs_open_(CS_ARCH_X86, CS_MODE_64, &engine) != CS_ERR_OK) {
-        return false;
-    }
-    (void)cs_option_(engine, CS_OPT_SKIPDATA, CS_OPT_ON); // tables between functions
-    cs_insn *instruction = cs_malloc_(engine);
-    size_t left = (size_t)(end - begin);
-    uint64_t address = (uintptr_t)begin;
-    const uint8_t *at = begin;
-    while (instruction != NULL && cs_disasm_iter_(engine, &at, &left, &address, instruction)) {
-        const bool is_call = instruction->id == X86_INS_SYSCALL;
-        const bool reads = instruction->id == X86_INS_RDTSC || instruction->id == X86_INS_RDTSCP;
-        if ((is_call && calls) || (reads && rewrites)) {
-            replace((const uint8_t *)(uintptr_t)instruction->address, instruction->size, is_call);
+        if (found.open != NULL && found.option != NULL && found.malloc != NULL &&
+            found.disasm_iter != NULL &&
+            found.open(CS_ARCH_X86, CS_MODE_64, &found.engine) == CS_ERR_OK) {
+            (void)found.option(found.engine, CS_OPT_SKIPDATA, CS_OPT_ON); // tables
+            found.instruction = found.malloc(found.engine);
         }
     }
-    cs_free_(instruction, 1);
-    (void)cs_close_(&engine);
-    return true;
+    return found.instruction == NULL ? NULL : &found;
+}
+
+// Returns whether the bytes at `code` are the instruction that they look like. Code that is decoded
+// from a wrong place on is right again after some instructions, so several places are tried.
+static verdict_t judge(const uint8_t *code, const uint8_t *begin, const uint8_t *end)
+{
+    const decoder_t *const with = decoder();
+    unsigned tries = 0;
+    unsigned hits = 0;
+    for (ptrdiff_t before = TRY_FROM; with != NULL && before < TRY_FROM + TRIES; before++) {
+        const uint8_t *at = code - begin > before ? code - before : begin;
+        uint64_t address = (uintptr_t)at;
+        size_t left = (size_t)(end - at);
+        while (at < code &&
+               with->disasm_iter(with->engine, &at, &left, &address, with->instruction)) {
+        }
+        tries++;
+        hits += at == code;
+    }
+    return tries == 0 ? UNKNOWN : hits * 2 > tries ? IS_INSTRUCTION : IS_NONE;
 }
 
 #else
 
-static bool rewrite_decoded(const uint8_t *begin, const uint8_t *end, bool calls)
+static verdict_t judge(const uint8_t *code, const uint8_t *begin, const uint8_t *end)
 {
+    (void)code;
     (void)begin;
     (void)end;
-    (void)calls;
-    return false;
+    return UNKNOWN;
 }
 
 #endif
@@ -160,17 +177,16 @@ static void rewrite_segment(const uint8_t *begin, const uint8_t *end, bool calls
             return;
         }
         const bool is_call = calls && at[1] == 0x05;
-        const unsigned length = !rewrites                        ? 0
+        const unsigned length = is_call                          ? 2
+                                : !rewrites                      ? 0
                                 : at[1] == 0x31                  ? 2
                                 : at[1] == 0x01 && at[2] == 0xf9 ? 3
                                                                  : 0;
-        if ((is_call || length != 0) && rewrite_decoded(begin, end, calls)) {
-            return;
-        }
-        if (is_call && is_numbered(at, begin)) {
-            replace(at, 2, true);
-        } else if (length != 0 && is_joined(at + length, end)) {
-            replace(at, length, false);
+        const verdict_t verdict = length == 0 ? IS_NONE : judge(at, begin, end);
+        if (verdict == IS_INSTRUCTION ||
+            (verdict == UNKNOWN &&
+             (is_call ? is_numbered(at, begin) : is_joined(at + length, end)))) {
+            replace(at, length, is_call);
         }
     }
 }

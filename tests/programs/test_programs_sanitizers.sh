@@ -85,5 +85,11 @@ if command -v valgrind >/dev/null; then
     ${CC:-cc} -g examples/verbs_hello.c -o "$work/hello" -libverbs
     run 0 memcheck "valgrind $work/hello" "valgrind $work/hello host0"
     says "$work/memcheck/programs/host1-0.err" 'definitely lost: 0 bytes'
+    # Time stamps are simulated time there as well, and values in registers survive them.
+    ${CC:-cc} -O2 tests/programs/sanitized.c -o "$work/plain" -libverbs
+    run 0 stamps "valgrind --sigill-diagnostics=no $work/plain stamps" "$work/plain stamps"
+    for host in host0 host1; do
+        says "$work/stamps/programs/$host-0.out" '2.00 ticks a nanosecond'
+    done
 fi
 [ "$failures" = 0 ]
