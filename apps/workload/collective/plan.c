@@ -144,9 +144,7 @@ uint32_t app__coll_slices(const app__coll_plan_t *plan, uint64_t bytes, uint64_t
     *slice_bytes = plan->slice_bytes;
     if (plan->slices > 1) { // NCCL cuts small chunks, too, but not into slices that are too small
         const uint64_t even = (bytes + plan->slices - 1) / plan->slices;
-        // With NCCL's latencies a small chunk has two slices, too: NCCL's second one is empty then,
-        // and takes the same steps.
-        const uint64_t least = plan->block_bps > 0 ? 1 : plan->slice_bytes / 32;
+        const uint64_t least = plan->slice_bytes / 32;
         *slice_bytes = SIM_MIN(even, plan->slice_bytes);
         *slice_bytes = SIM_MAX(least, *slice_bytes);
     }

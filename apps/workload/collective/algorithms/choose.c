@@ -121,7 +121,8 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
     return bus * question->ranks / steps * 1000;
 }
 
-// Returns whether a ring's latencies are those of large messages between nodes.
+// Returns whether NCCL expects longer latencies of a ring for large messages between nodes. Here
+// processors that post the messages of several channels take that time.
 static bool has_plateau(const app__coll_question_t *question, uint32_t protocol)
 {
     return protocol == 2 && question->nodes > 1 && question->kind == APP__COLL_ALL_REDUCE &&
@@ -172,7 +173,6 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
         row = latencies[i].algorithm == algorithm ? &latencies[i] : row;
     }
     const bool switched = row->algorithm == &app__nvls || row->algorithm == &app__nvls_tree;
-    double scale = 1;
     double call_us = row->base[column];
     double inside_us = row->inside[column];
     double between_us =
@@ -182,14 +182,12 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
         between_us /= 3.5;
     } else if (switched && question->kind == APP__COLL_ALL_REDUCE) {
         inside_us /= 2; // to the switch and back
-    } else if (row->algorithm != &app__tree && has_plateau(question, column)) {
-        scale = 1.4;
     }
     const double launch_us = column == 1 || switched ? 0 : LAUNCH_US;
     return (app__coll_latency_t){
-        .call_ps = (sim_time_t)((call_us * scale + launch_us) * 1e6),
-        .inside_ps = (sim_time_t)(inside_us * scale * 1e6),
-        .between_ps = (sim_time_t)(between_us * scale * 1e6),
+        .call_ps = (sim_time_t)((call_us + launch_us) * 1e6),
+        .inside_ps = (sim_time_t)(inside_us * 1e6),
+        .between_ps = (sim_time_t)(between_us * 1e6),
         .post_ps = (sim_time_t)(post_us[question->processor] * 1e6),
     };
 }
