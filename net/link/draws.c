@@ -3,27 +3,29 @@
 #include "net/draws.h"
 #include "net/port.h"
 
-// Begins the chain of a port anew if the port has rested.
-static void wake(net_port_t *port, uint64_t cause)
+// Notes that a port has something to do. Returns whether its chain begins anew: it has rested.
+static bool wake(net_port_t *port)
 {
     net_port_rare_t *const rare = port->rare;
     const sim_time_t now_ps = port->node->sim.now_ps;
-    if (rare->draw == 0 || now_ps >= rare->draw_ps + SIM_REST_PS) {
-        rare->draw = sim_mix64(cause);
-    }
+    const bool rested = rare->draw == 0 || now_ps >= rare->draw_ps + SIM_REST_PS;
     rare->draw_ps = now_ps;
+    return rested;
 }
 
 void net_draws_hear(net_port_t *port, const net_packet_t *packet)
 {
-    if (packet->kind == NET_PACKET_ROCE) {
-        wake(port, net_packet_aside(packet)->draw);
+    // The packet's number lies in a line that nobody else reads here.
+    if (packet->kind == NET_PACKET_ROCE && wake(port)) {
+        port->rare->draw = sim_mix64(net_packet_aside(packet)->draw);
     }
 }
 
 void net_draws_post(net_port_t *port, uint64_t label)
 {
-    wake(port, label ^ (uint64_t)port->uid << 32);
+    if (wake(port)) {
+        port->rare->draw = sim_mix64(label ^ (uint64_t)port->uid << 32);
+    }
 }
 
 #define PAUSES 1u // begins the chain of a switch's port, which numbers pauses alone

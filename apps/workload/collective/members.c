@@ -247,8 +247,11 @@ static void advance(app__member_t *member, uint32_t number)
         if (!move_on(run, block, &block->at, block->look.slices)) {
             finish_block(member, number);
         }
+        if (number == 0 && block->at.step != step) {
+            run->stepped_ps[block->at.step % APP__PLACES_NOTED] = member->rank->node->now_ps;
+        }
         if (number == 0 && block->at.loop != loop) {
-            run->began_ps[block->at.loop % APP__LOOPS_NOTED] = member->rank->node->now_ps;
+            run->began_ps[block->at.loop % APP__PLACES_NOTED] = member->rank->node->now_ps;
         }
         block->looked = block->at.slice > 0;
         stepped = stepped || block->at.step != step || block->done;
@@ -304,8 +307,8 @@ static bool has_permits(const app__member_t *member, const app__coll_plan_t *pla
 // of each rank have rows of their own.
 static void try_to_join(const app__collectives_t *all, app__coll_group_t *group)
 {
-    if (group->width == 1 || group->joined || all->workload->memo != NULL) {
-        return; // repeat/memo.c remembers what a call did to each channel
+    if (group->width == 1 || group->joined) {
+        return;
     }
     for (uint32_t i = 0; i < group->layout.ranks; i++) {
         if (app__member_rank(&group->members[i])->record_count < all->records_max) {

@@ -49,7 +49,7 @@ typedef struct app__coll_timer {
     uint32_t block;
 } app__coll_timer_t;
 
-#define APP__LOOPS_NOTED 8u // a power of two
+#define APP__PLACES_NOTED 8u // a power of two
 
 // A call that runs at a member.
 typedef struct app__coll_run {
@@ -58,9 +58,10 @@ typedef struct app__coll_run {
     uint32_t left; // blocks
     uint32_t block_count;
     app__coll_block_t *blocks;
-    app__coll_timer_t *timers;             // of blocks that are busy; NULL: they take no time
-    app__coll_timer_t begin;               // of the blocks, after the latency of the call
-    sim_time_t began_ps[APP__LOOPS_NOTED]; // when block 0 came to its latest loops
+    app__coll_timer_t *timers;                // of blocks that are busy; NULL: they take no time
+    app__coll_timer_t begin;                  // of the blocks, after the latency of the call
+    sim_time_t began_ps[APP__PLACES_NOTED];   // when block 0 came to its latest loops
+    sim_time_t stepped_ps[APP__PLACES_NOTED]; // and to its latest steps
 } app__coll_run_t;
 
 #endif // APPS_WORKLOAD_COLLECTIVE_RUN_H

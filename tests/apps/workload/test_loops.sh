@@ -4,8 +4,8 @@
 # tests/apps/workload/test_loops.sh - fast-forward skips calls of a loop, and changes no result.
 #
 # Goal: 20 calls of a collective, back to back as nccl-tests makes them, cost as much as 3 on a quiet
-# fabric, and loops of chunks within a long call are skipped, too; all files are those of the full run, byte
-# for byte, on 1 and 2 threads, if the run ends within the loop, and if flows.csv is full.
+# fabric, and loops of chunks and steps of a ring within a long call are skipped, too; all files are those of
+# the full run, byte for byte, on 1 and 2 threads, if the run ends within the loop, and if flows.csv is full.
 # Method: diffs of results but for wall_*, digest and fast_forward: rings and trees of several protocols,
 # hosts of several ranks, and scenarios of tests/random-collectives without computations.
 # Not pinned: the time that a run takes.
@@ -65,6 +65,19 @@ for case in "algorithm: ring|hosts: 4" "algorithm: tree|hosts: 2, nics-per-host:
     same "$case, chunks"
     skips 50 "$case, chunks"
     same "$case, chunks and rows of flows.csv" --set 'traffic[0].collective.flows-max=200' --threads 2
+done
+
+# Long rings: the steps of a loop. Clear-to-sends are ahead of them, and go on into the next loop.
+for case in "kind: reduce-scatter, channels: 2, bytes: 9MB|hosts: 20|20" \
+    "kind: all-reduce, channels: 1, bytes: 3000017|hosts: 16|40" \
+    "kind: all-gather, channels: 2, bytes: 9MB|hosts: 6, nics-per-host: 2|0"; do
+    IFS='|' read -r keys hosts least <<<"$case"
+    loop "algorithm: ring, protocol: simple, chunk: 128KiB, $keys" \
+        "{star: {$hosts, rate: 400Gbps, delay: 500ns}}"
+    sed -i 's/kind: all-reduce, bytes: 300KB, repeat: 20, //' "$work/s.yaml"
+    same "$keys, steps"
+    skips "$least" "$keys, steps"
+    same "$keys, steps and rows of flows.csv" --set 'traffic[0].collective.flows-max=300' --threads 2
 done
 
 count=$(few 2 1)

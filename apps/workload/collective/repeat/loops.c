@@ -7,13 +7,15 @@
 // all timers. If the second is the first again, all calls that follow are alike, and as many as
 // fit are added at once.
 //
-// A long call cuts its buffer into loops of equal chunks. If all calls that run take a loop in one
-// time, and no operation begins or ends, the moments lie within these calls, a few loops apart.
+// A long call cuts its buffer into loops of equal chunks, and a ring moves a chunk on in each step
+// of a loop. If all calls that run take a loop or a step in one time, and no operation begins or
+// ends, the moments lie within these calls, a few loops or steps apart.
 // docs/models/fast-forward.md
 #include "apps/workload/collective/repeat/loops.h"
 
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/member_channels.h"
+#include "apps/workload/collective/repeat/inside.h"
 #include "apps/workload/collective/repeat/rows.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/port.h"
@@ -24,10 +26,20 @@
 
 #define APART_MOST 16u // calls between two moments, in a first search: ties take so long to repeat
 #define TRIES 8u       // windows of a call in which somebody looks whether all ranks are in step
-#define CHUNKS_APART_MOST (APP__LOOPS_NOTED / 2) // loops of chunks between two moments
-#define WAIT_PS (2 * SIM_PS_PER_US)              // between looks for loops of chunks
+#define INSIDE_APART_MOST (APP__PLACES_NOTED / 2) // loops or steps between two moments
+#define WAIT_PS (2 * SIM_PS_PER_US)               // between looks for them
 #define WAIT_MOST_PS (4 * SIM_PS_PER_MS)
+// What a message is posted by, of its step.
+#define POSTED_BY (APP__STEP_FINAL | APP__STEP_SPREAD | APP__STEP_SUM)
 #define CHECKED 16u // the first jumps, and one in this number of later ones, are checked
+
+// A search within calls, by its unit.
+typedef struct search {
+    uint32_t apart; // loops or steps between two moments
+    sim_time_t next_ps;
+    sim_time_t wait_ps;  // after a failure; doubles
+    sim_time_t known_ps; // of the last period; 0: none, or it was none
+} search_t;
 
 // The part of a rank at a moment.
 typedef struct place {
@@ -36,8 +48,7 @@ typedef struct place {
     size_t farthest; // rows since the oldest message that is not acknowledged
 } place_t;
 
-// For each message that is not acknowledged, the rows of flows.csv since its own; or for each block
-// that runs, the loop that it has reached, and the last one with whole chunks.
+// For each message that is not acknowledged, the rows of flows.csv since its own.
 typedef struct rows {
     size_t *since;
     size_t count;
@@ -58,13 +69,10 @@ struct app__loops {
     place_t *now;     // at the latest moment
     rows_t rows_before;
     rows_t rows;
-    // loops of chunks
-    bool chunks;           // the moments lie within calls
-    uint32_t chunks_apart; // loops between two moments
-    sim_time_t next_ps;    // of the next look
-    sim_time_t wait_ps;    // after a failure; doubles
-    rows_t reached_before;
-    rows_t reached;
+    app__unit_t unit;
+    search_t searches[APP__UNITS]; // within calls
+    app__reaches_t reached_before;
+    app__reaches_t reached;
 };
 
 // clang-format off
@@ -123,16 +131,19 @@ static void note_link(sim_notes_t *notes, app__nvlink_t *link)
     }
 }
 
-// Notes a block. Within a call, its loops grow in each period; has_done (members.c) compares those
-// of blocks.
-static void note_block(app__loops_t *loops, sim_notes_t *notes, const app__coll_run_t *run,
-                       app__coll_block_t *block)
+// Notes a block. Within a call, its loops or steps grow in each period; has_done (members.c)
+// compares those of blocks.
+static void note_block(app__loops_t *loops, sim_notes_t *notes, app__coll_run_t *run,
+                       uint32_t number)
 {
-    const uint32_t base = loops->chunks ? run->blocks[0].at.loop : 0;
-    const uint32_t permit_base = block->permits ? base : 0;
-    sim_note(notes, (uint64_t)(block->at.loop - base) << 32 | block->at.step);
+    app__coll_block_t *const block = &run->blocks[number];
+    if (loops->unit != APP__CALLS) {
+        app__reach_note(&loops->reached, loops->unit, notes, run, number);
+    } else {
+        sim_note(notes, (uint64_t)block->at.loop << 32 | block->at.step);
+        sim_note(notes, (uint64_t)block->permit.loop << 32 | block->permit.step);
+    }
     sim_note(notes, (uint64_t)block->at.slice << 32 | block->permit.slice);
-    sim_note(notes, (uint64_t)(block->permit.loop - permit_base) << 32 | block->permit.step);
     sim_note(notes, (uint64_t)block->steps << 32 | block->channel);
     sim_note(notes, (uint64_t)block->awaits << 32 | block->waiters);
     sim_note(notes, (uint64_t)block->looked | (uint64_t)block->permits << 1 |
@@ -140,18 +151,7 @@ static void note_block(app__loops_t *loops, sim_notes_t *notes, const app__coll_
                         (uint64_t)block->done << 4);
     sim_note(notes, block->looked ? address_of(block->from) : 0);
     sim_note(notes, block->looked ? address_of(block->to) : 0);
-    if (loops->chunks) {
-        // All loops but the last have whole chunks. Chunks of pairs end at loops of their own.
-        const uint32_t count = run->plan->program.pairs ? 0 : run->plan->cut.loops;
-        const uint32_t reached = SIM_MAX(block->at.loop, block->permit.loop);
-        rows_t *const rows = &loops->reached;
-        sim_note_step(notes, &block->at.loop, sizeof(block->at.loop), UINT32_MAX);
-        if (block->permits) {
-            sim_note_step(notes, &block->permit.loop, sizeof(block->permit.loop), UINT32_MAX);
-        }
-        SIM_APPEND(rows->since, rows->count, rows->capacity, reached);
-        SIM_APPEND(rows->since, rows->count, rows->capacity, count < 2 ? 0 : count - 2);
-    }
+    sim_note(notes, block->copied);
 }
 
 // Notes a call that runs. The rest of a step at hand follows from its place.
@@ -163,7 +163,7 @@ static void note_run(app__loops_t *loops, sim_notes_t *notes, app__coll_run_t *r
     sim_note_step(notes, &run->op, sizeof(run->op), UINT32_MAX);
     sim_note_timer(notes, &run->begin.timer);
     for (uint32_t i = 0; i < run->block_count; i++) {
-        note_block(loops, notes, run, &run->blocks[i]);
+        note_block(loops, notes, run, i);
         if (run->timers != NULL) {
             sim_note_timer(notes, &run->timers[i].timer);
         }
@@ -186,8 +186,9 @@ static void note_messages(app__loops_t *loops, sim_notes_t *notes,
         const sim_time_t due_ps = message->due_ps;
         sim_note(notes, message->bytes);
         sim_note(notes, message->local_bps);
-        sim_note(notes, message->what);
-        if (loops->chunks) { // its label differs, and matters after a rest: numbers of packets then
+        sim_note(notes, posted ? 0 : message->what & POSTED_BY);
+        if (loops->unit !=
+            APP__CALLS) { // its label differs, and matters after a rest: numbers of packets then
             sim_note_step(notes, &message->place, sizeof(message->place), UINT32_MAX);
         } else {
             sim_note(notes, message->place);
@@ -213,7 +214,7 @@ static void note_channel(app__loops_t *loops, sim_notes_t *notes, sim_state_t *s
         (channel->incoming ? channel->arrived.next : channel->filled) % channel->member->all->slots;
     sim_state_add(state, &channel_type, channel);
     sim_note(notes, called ? place->op - channel->call : UINT64_MAX);
-    sim_note(notes, called && !loops->chunks ? next - channel->call_first : 0);
+    sim_note(notes, called && loops->unit == APP__CALLS ? next - channel->call_first : 0);
     sim_note(notes, channel->filled - channel->acked.next);
     sim_note(notes, channel->posted - channel->acked.next);
     sim_note(notes, channel->allowed.next == 0 ? 0 : channel->allowed.next - channel->filled);
@@ -238,13 +239,14 @@ static void note_channel(app__loops_t *loops, sim_notes_t *notes, sim_state_t *s
 static const char *note_member(app__loops_t *loops, sim_notes_t *notes, sim_state_t *state,
                                app__member_t *member, place_t *place)
 {
-    if (!loops->chunks && member->calls.head != APP__NO_OP) {
+    if (loops->unit == APP__CALLS && member->calls.head != APP__NO_OP) {
         return "calls that wait";
     }
-    if (!loops->chunks && member->run != NULL && member->run->op != place->op) {
+    if (loops->unit == APP__CALLS && member->run != NULL && member->run->op != place->op) {
         return "operations besides a collective";
     }
     sim_note(notes, member->calls.head);
+    sim_note(notes, member->all->groups[member->group].joined);
     sim_state_add(state, &member_type, member);
     sim_note(notes, member->run != NULL);
     if (member->run != NULL) {
@@ -270,14 +272,15 @@ static const char *note_rank(app__loops_t *loops, uint32_t number, sim_state_t *
         return "messages besides collectives";
     }
     for (uint32_t i = 0; i < rank->cpu_count; i++) {
-        if (!loops->chunks && (rank->cpus[i].busy || SIM_RING_COUNT(&rank->cpus[i].queue) != 0)) {
+        if (loops->unit == APP__CALLS &&
+            (rank->cpus[i].busy || SIM_RING_COUNT(&rank->cpus[i].queue) != 0)) {
             return "computations";
         }
         sim_note(notes, (uint64_t)SIM_RING_COUNT(&rank->cpus[i].queue) << 1 | rank->cpus[i].busy);
     }
     sim_state_add(state, &rank_type, at);
     // Within calls no operation ends, so none begins.
-    sim_note(notes, loops->chunks ? rank->left : rank->left != 0);
+    sim_note(notes, loops->unit == APP__CALLS ? rank->left != 0 : rank->left);
     sim_note(notes, rank->failed);
     sim_note_step(notes, &rank->left, sizeof(rank->left), UINT32_MAX);
     const char *refused = NULL;
@@ -352,18 +355,10 @@ static uint64_t most_of(const app__loops_t *loops, uint32_t number)
     return last < b->op ? 0 : (last - b->op) / step;
 }
 
-// Returns how many periods more all blocks that move on have whole chunks.
-static uint64_t most_chunks(const app__loops_t *loops)
+// Returns how many periods more all blocks are in loops or steps that are alike.
+static uint64_t most_inside(const app__loops_t *loops)
 {
-    const rows_t *const reached = &loops->reached;
-    uint64_t least = UINT64_MAX;
-    for (size_t i = 0; i < reached->count; i += 2) {
-        const size_t at = reached->since[i];
-        const size_t last = reached->since[i + 1];
-        const size_t step = at - loops->reached_before.since[i];
-        const uint64_t own = step == 0 ? UINT64_MAX : at >= last ? 0 : (last - at) / step;
-        least = SIM_MIN(own, least);
-    }
+    uint64_t least = app__reach_most(loops->unit, &loops->reached_before, &loops->reached);
     for (uint32_t r = 0; r < loops->workload->schedule->rank_count; r++) {
         const place_t *const now = &loops->now[r];
         least = now->farthest > 0 && now->records == loops->before[r].records ? 0 : least;
@@ -381,8 +376,8 @@ static uint64_t most(void *ctx)
          memcmp(rows->since, loops->rows_before.since, rows->count * sizeof(*rows->since)) != 0)) {
         return 0; // flows.csv gets full between the moments
     }
-    if (loops->chunks) {
-        return most_chunks(loops);
+    if (loops->unit != APP__CALLS) {
+        return most_inside(loops);
     }
     for (uint32_t r = 0; r < loops->workload->schedule->rank_count; r++) {
         const uint64_t own = most_of(loops, r);
@@ -468,11 +463,12 @@ static void move_records(const app__loops_t *loops, uint32_t number, uint64_t by
 static void jump(void *ctx, uint64_t count, sim_time_t period_ps)
 {
     app__loops_t *const loops = ctx;
+    app__reach_jump(loops->unit, &loops->reached_before, &loops->reached, count, period_ps);
     for (uint32_t r = 0; r < loops->workload->schedule->rank_count; r++) {
         const app__rank_t *const rank = &loops->workload->ranks[r];
         const place_t *const a = &loops->before[r];
         const place_t *const b = &loops->now[r];
-        if (rank->left != 0 && !loops->chunks) {
+        if (rank->left != 0 && loops->unit == APP__CALLS) {
             add_operations(rank, b->op, b->op - a->op, count, period_ps);
         }
         add_records(loops, r, count, period_ps);
@@ -534,12 +530,14 @@ static void fail(app__loops_t *loops, const char *why)
 {
     app_skips_refuse(loops->skips, why);
     stop(loops);
-    if (loops->chunks) {
-        loops->chunks_apart *= 2;
-        if (loops->chunks_apart > CHUNKS_APART_MOST) {
-            loops->chunks_apart = 1;
-            loops->next_ps += loops->wait_ps;
-            loops->wait_ps = SIM_MIN(2 * loops->wait_ps, WAIT_MOST_PS);
+    if (loops->unit != APP__CALLS) {
+        search_t *const search = &loops->searches[loops->unit];
+        search->apart *= search->known_ps != 0 ? 1 : 2;
+        search->known_ps = 0;
+        if (search->apart > INSIDE_APART_MOST) {
+            search->apart = 1;
+            search->next_ps += search->wait_ps;
+            search->wait_ps = SIM_MIN(2 * search->wait_ps, WAIT_MOST_PS);
         }
         return;
     }
@@ -562,7 +560,7 @@ static void begin(app__loops_t *loops, nic_moment_t *first)
         loops->before[r] = loops->now[r];
     }
     const rows_t rows = loops->rows_before;
-    const rows_t reached = loops->reached_before;
+    const app__reaches_t reached = loops->reached_before;
     loops->rows_before = loops->rows;
     loops->rows = rows;
     loops->reached_before = loops->reached;
@@ -585,7 +583,7 @@ static void compare(app__loops_t *loops, sim_time_t now_ps)
     const bool repeats = nic_moment_repeats(loops->first, second, &why);
     if (!repeats) {
         fail(loops, why);
-        const bool more = !loops->chunks && loops->apart <= APART_MOST;
+        const bool more = loops->unit == APP__CALLS && loops->apart <= APART_MOST;
         loops->period_ps = more ? period_of(loops, loops->apart) : 0;
         if (loops->period_ps != 0 && sim_level(sim_of(loops))) {
             loops->skips->held = true;
@@ -598,64 +596,35 @@ static void compare(app__loops_t *loops, sim_time_t now_ps)
             const uint64_t jumps = loops->skips->jumps++;
             const bool check = jumps < CHECKED || jumps % CHECKED == 0;
             loops->skips->hops_skipped += nic_moment_jump(loops->first, second, count, check);
-            loops->wait_ps = WAIT_PS;
+            loops->searches[loops->unit].wait_ps = WAIT_PS;
+            loops->searches[loops->unit].known_ps = loops->period_ps;
         }
         stop(loops);
     }
     nic_moment_free(second);
 }
 
-// Returns in which time a call takes so many loops; 0: it has too few before or ahead of it, or has
-// taken as many before in another time.
-static sim_time_t chunks_of(const app__coll_run_t *run, uint32_t apart)
+// Looks whether all calls that run are in loops of chunks, or in steps of a ring.
+static void look_inside(app__loops_t *loops, sim_time_t now_ps)
 {
-    const uint32_t loop = run->blocks[0].at.loop;
-    const sim_time_t *const began_ps = run->began_ps;
-    if (loop <= 2 * apart || loop + apart + 2 > run->plan->cut.loops) {
-        return 0;
-    }
-    const sim_time_t middle_ps = began_ps[(loop - apart) % APP__LOOPS_NOTED];
-    const sim_time_t period_ps = began_ps[loop % APP__LOOPS_NOTED] - middle_ps;
-    return middle_ps - began_ps[(loop - 2 * apart) % APP__LOOPS_NOTED] == period_ps ? period_ps : 0;
-}
-
-// Returns the time in which all calls that run take so many loops of chunks; 0: there is none.
-static sim_time_t period_of_chunks(const app__loops_t *loops, uint32_t apart)
-{
-    sim_time_t period_ps = 0;
-    for (uint32_t r = 0; r < loops->workload->schedule->rank_count; r++) {
-        const app__coll_rank_t *const at = &loops->workload->collectives->ranks[r];
-        for (uint32_t i = 0; i < at->member_count; i++) {
-            const app__coll_run_t *const run = at->members[i]->run;
-            if (run == NULL || run->left == 0) {
-                continue;
-            }
-            const sim_time_t own_ps = chunks_of(run, apart);
-            if (own_ps == 0 || (period_ps != 0 && own_ps != period_ps)) {
-                return 0;
-            }
-            period_ps = own_ps;
+    for (app__unit_t unit = APP__CHUNKS; unit < APP__UNITS; unit++) {
+        search_t *const search = &loops->searches[unit];
+        if (now_ps < search->next_ps) {
+            continue;
         }
-    }
-    return period_ps;
-}
-
-// Looks whether all calls that run are in loops of chunks.
-static void look_at_chunks(app__loops_t *loops, sim_time_t now_ps)
-{
-    if (now_ps < loops->next_ps) {
-        return;
-    }
-    loops->next_ps = now_ps + WAIT_PS;
-    for (uint32_t apart = loops->chunks_apart; apart <= CHUNKS_APART_MOST; apart *= 2) {
-        loops->period_ps = period_of_chunks(loops, apart);
-        if (loops->period_ps != 0) {
-            loops->chunks_apart = apart;
-            loops->chunks = loops->skips->held = true;
-            return;
+        search->next_ps = now_ps + WAIT_PS;
+        for (uint32_t apart = search->apart; apart <= INSIDE_APART_MOST; apart *= 2) {
+            loops->period_ps =
+                app__inside_period_ps(loops->workload, unit, apart, search->known_ps);
+            if (loops->period_ps != 0) {
+                search->apart = apart;
+                loops->unit = unit;
+                loops->skips->held = true;
+                return;
+            }
         }
+        search->apart = 1;
     }
-    loops->chunks_apart = 1;
 }
 
 // Looks at the calls between windows.
@@ -675,9 +644,9 @@ static void look(sim_time_t now_ps, void *ctx)
         }
         return;
     }
-    loops->chunks = false;
+    loops->unit = APP__CALLS;
     if (first_op(loops) < loops->next_op) {
-        look_at_chunks(loops, now_ps);
+        look_inside(loops, now_ps);
         return;
     }
     for (uint32_t apart = loops->apart; apart <= SIM_MAX(APART_MOST, loops->apart); apart *= 2) {
@@ -692,7 +661,7 @@ static void look(sim_time_t now_ps, void *ctx)
         loops->tries = 0;
         loops->next_op = first_op(loops) + 1;
     }
-    look_at_chunks(loops, now_ps);
+    look_inside(loops, now_ps);
 }
 
 app__loops_t *app__loops_create(app__workload_t *workload, app_skips_t *skips)
@@ -706,8 +675,8 @@ app__loops_t *app__loops_create(app__workload_t *workload, app_skips_t *skips)
                             .skips = skips,
                             .apart = 1,
                             .next_op = 1,
-                            .chunks_apart = 1,
-                            .wait_ps = WAIT_PS};
+                            .searches = {[APP__CHUNKS] = {.apart = 1, .wait_ps = WAIT_PS},
+                                         [APP__STEPS] = {.apart = 1, .wait_ps = WAIT_PS}}};
     loops->program = (nic_moment_program_t){.note = note, .most = most, .jump = jump, .ctx = loops};
     loops->before = sim_alloc_array(ranks, sizeof(*loops->before));
     loops->now = sim_alloc_array(ranks, sizeof(*loops->now));
@@ -720,6 +689,6 @@ void app__loops_destroy(app__loops_t *loops)
     if (loops != NULL) {
         nic_moment_free(loops->first);
         SIM_FREE_ALL(loops->before, loops->now, loops->rows.since, loops->rows_before.since,
-                     loops->reached.since, loops->reached_before.since, loops);
+                     loops->reached.items, loops->reached_before.items, loops);
     }
 }

@@ -26,6 +26,10 @@ static const sim_field_t port_fields[] = {
 };
 static const sim_fields_t port_type =
     SIM_FIELDS("port of a rank", sizeof(app__port_t), port_fields);
+
+// A span lies before or after the time when the channels of a group are joined.
+static const sim_field_t group_fields[] = {SIM_FIELD(app__coll_group_t, joined, FIXED)};
+static const sim_fields_t group_type = SIM_FIELDS("group", sizeof(app__coll_group_t), group_fields);
 // clang-format on
 
 static const char *list_member(const app__member_t *member, sim_state_t *list)
@@ -58,7 +62,8 @@ void app__memo_list(const app__workload_t *workload, sim_state_t *list, sim_time
         sim_state_add(list, &rank_type, &workload->collectives->ranks[r]);
     }
     for (size_t g = 0; g < schedule->group_count; g++) {
-        const app__coll_group_t *const group = &workload->collectives->groups[g];
+        app__coll_group_t *const group = &workload->collectives->groups[g];
+        sim_state_add(list, &group_type, group);
         for (uint32_t i = 0; group->members != NULL && i < schedule->groups[g].count; i++) {
             const char *const refused = list_member(&group->members[i], list);
             list->refused = refused != NULL ? refused : list->refused;
