@@ -42,8 +42,10 @@
 #define PUT_OFF_FROM_PS (500 * TURN_PS_PER_US) // since the looks began
 #define PUT_OFF_IN_VAIN 4u                     // in a row
 
-#define FRAMES_MAX 32u   // of the library, above that of a call
-#define MOVES_MAX 10000u // attempts in a row at other places than the last one
+#define NEAR_WORDS 62u         // of the stack that are compared at least
+#define STACK_NEAR_WORDS 8192u // from the call to the thread's first frame, where more are compared
+#define FRAMES_MAX 32u         // of the library, above that of a call
+#define MOVES_MAX 10000u       // attempts in a row at other places than the last one
 #define ROUNDS_MAX 4u    // attempts after an action that return at once where several take turns
 #define PAUSES_MAX 1000u // attempts in a row after which nothing else can follow
 
@@ -71,6 +73,7 @@ OF_THREAD uint64_t looks_in_a_row;
 OF_THREAD uint64_t looks_begin_ps;
 OF_THREAD uint64_t shown_ps;     // by the latest look
 OF_THREAD uint64_t processor_ns; // processor time of the thread when the last call returned
+OF_THREAD uintptr_t stack_end;   // the first frame of a thread other than the first; 0: the first
 OF_THREAD int busy;
 OF_THREAD int control = PROGRAM_CONTROL_FD;
 OF_THREAD uint32_t own_bell;
@@ -510,6 +513,7 @@ void turn_begin_process(program_shared_t *shared)
 
 void turn_begin_thread(int thread_control, uint32_t bell)
 {
+    stack_end = *(const uintptr_t *)__builtin_frame_address(0); // the caller's frame
     control = thread_control;
     own_bell = bell;
     busy = 1; // as in a call: signals wait
@@ -678,13 +682,29 @@ void turn_act(void)
     looks_in_a_row = 0;
 }
 
+extern void *__libc_stack_end;
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
+// Whether an attempt is at another place than the one before: MOVED_FAR if only what is further away
+// on the stack is another, as with a caller that counts its attempts.
+typedef enum moved { MOVED_NOT, MOVED_FAR, MOVED } moved_t;
+
+// Returns how many words of the program's stack are compared. Callers may have an array of
+// completions there, and behind it what they count. Above the first frame of a thread lies its
+// memory of thread-local variables, and a stack of the program's own may end soon.
+static uint32_t count_words(const uintptr_t *words)
+{
+    const uintptr_t end = stack_end != 0 ? stack_end : (uintptr_t)__libc_stack_end;
+    const uintptr_t above = (end - (uintptr_t)words) / sizeof *words;
+    return above > STACK_NEAR_WORDS || above < NEAR_WORDS ? NEAR_WORDS
+           : above < TURN_CALLER_WORDS                    ? (uint32_t)above
+                                                          : TURN_CALLER_WORDS;
+}
+
 // Notes the place of the program's call: its return address, and its stack with what is on it.
-// Returns true if that is another place than the one before. All frames of the library have
-// pointers.
-static __attribute__((noinline)) bool moves_on(turn_idle_t *idle)
+// Returns which place that is. All frames of the library have pointers.
+static __attribute__((noinline)) moved_t moves_on(turn_idle_t *idle)
 {
     const uintptr_t begin = (uintptr_t)__ehdr_start;
     const uintptr_t length = (uintptr_t)etext - begin;
@@ -693,20 +713,25 @@ static __attribute__((noinline)) bool moves_on(turn_idle_t *idle)
         frame = (const uintptr_t *)frame[0];
     }
     const uintptr_t *const words = frame + 1;
+    const uint32_t compared = count_words(words);
     uintptr_t differences = (uintptr_t)frame ^ idle->frame;
-    for (uint32_t i = 0; i < TURN_CALLER_WORDS; i++) { // no branch: most are equal
+    for (uint32_t i = 0; i < NEAR_WORDS; i++) { // no branch: most are equal
+        differences |= words[i] ^ idle->words[i];
+    }
+    const moved_t moved = differences != 0 ? MOVED : MOVED_FAR;
+    for (uint32_t i = NEAR_WORDS; i < compared; i++) {
         differences |= words[i] ^ idle->words[i];
     }
     if (differences == 0) {
-        return false;
+        return MOVED_NOT;
     }
     idle->frame = (uintptr_t)frame;
     // A sanitizer has its own memcpy(), which would report the bytes between two variables.
     uintptr_t *to = idle->words;
     const uintptr_t *from = words;
-    size_t count = TURN_CALLER_WORDS;
+    size_t count = compared;
     __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
-    return true;
+    return moved;
 }
 
 uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
@@ -714,7 +739,7 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
     OF_THREAD const turn_idle_t *last;
     const bool alternates = !idle->by_state && last != idle;
     last = idle;
-    const bool elsewhere = !idle->by_state && moves_on(idle);
+    const moved_t moved = idle->by_state ? MOVED_NOT : moves_on(idle);
     if (idle->actions != actions + 1) {
         idle->actions = actions + 1;
         idle->looks = looks;
@@ -727,11 +752,14 @@ uint64_t turn_idle_timeout_ps(turn_idle_t *idle)
         idle->rounds++;
         return 0;
     }
-    if (elsewhere) {
+    if (moved != MOVED_NOT) {
         idle->moves++;
     }
-    if (idle->looks == looks && (!elsewhere || idle->moves >= MOVES_MAX)) {
+    if (idle->looks == looks && (moved == MOVED_NOT || idle->moves >= MOVES_MAX)) {
         return PROGRAM_NEVER;
+    }
+    if (idle->looks == looks && moved == MOVED_FAR) {
+        return IDLE_LAST_PS;
     }
     idle->looks = looks;
     const uint64_t timeout_ps = IDLE_FIRST_PS << idle->tries;

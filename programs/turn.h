@@ -169,7 +169,7 @@ extern uint64_t turn_answers;
 
 // -- attempts that find nothing, like an empty poll
 
-#define TURN_CALLER_WORDS 62u // of the program's stack that are compared
+#define TURN_CALLER_WORDS 126u // of the program's stack that are compared at most
 
 // Something that the program tries again and again. Zeroes are the beginning.
 typedef struct turn_idle {
