@@ -686,8 +686,8 @@ extern void *__libc_stack_end;
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-// Whether an attempt is at another place than the one before: MOVED_FAR if only what is further away
-// on the stack is another, as with a caller that counts its attempts.
+// Whether an attempt is at another place than the one before. MOVED_FAR: only what is further away
+// on the stack differs, as with a caller that counts its attempts.
 typedef enum moved { MOVED_NOT, MOVED_FAR, MOVED } moved_t;
 
 // Returns how many words of the program's stack are compared. Callers may have an array of
