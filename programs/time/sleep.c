@@ -20,6 +20,9 @@ static uint64_t sleep_until(uint64_t end_ps)
     const uint64_t before = signals_handled;
     turn_charge_call();
     uint64_t left_ps = moment_until(end_ps);
+    if (left_ps == 0) { // the program lets others run
+        return (void)sched_yield(), 0;
+    }
     while (left_ps != 0 && signals_handled == before) {
         (void)turn_wait(PROGRAM_ON_SIGNAL, left_ps);
         threads_cancel_point();

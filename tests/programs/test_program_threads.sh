@@ -11,7 +11,7 @@ set -eu
 . tests/script.sh
 
 library=$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1
-for program in waits queue_pairs locks allocator unload; do
+for program in waits queue_pairs locks allocator unload zero_sleeps; do
     [ -e "$library" ] && ${CC:-cc} -O1 "tests/programs/threads/$program.c" -o "$work/$program" -pthread \
         -libverbs 2>/dev/null || {
         echo "skipped: a compiler, libibverbs-dev or the library of programs is not there"
@@ -107,5 +107,9 @@ awk '/^latest/ { n += $2 < 2500 } END { exit n != 2 }' "$work/looks/programs/hos
     fail "a thread behind a lock sees writes late: $(cat "$work/looks/programs/host0-0.out")"
 awk '/"calls":/ { n = $2 + 0; exit !(n < 40000) }' "$work/looks/summary.json" ||
     fail "threads behind a lock that do nothing make too many calls"
+
+# A poller that sleeps for no time in between lets simulated time pass.
+scenario "$work/zero_sleeps" "$work/zero_sleeps host0" >"$work/zero.yaml"
+run zero zero || fail "a poller that sleeps for no time: $(cat "$work/zero.log")"
 
 exit $((failures > 0))
