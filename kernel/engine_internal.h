@@ -214,8 +214,6 @@ static inline bool sim__is_here(const sim_t *sim, const sim_node_t *node)
 
 // Decides what follows the window that was run: sim->decided_window, or how the run ends.
 void sim__decide(sim_t *sim);
-// Adds the digests of the thread's nodes to the run's, after the last event.
-void sim__sum_digests(sim_thread_t *thread);
 // Ends a run: shows observers the rest, and sets the time of its end.
 void sim__finish(sim_t *sim);
 

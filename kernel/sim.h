@@ -19,13 +19,13 @@
 #define KERNEL_SIM_H
 
 #include "kernel/base.h"
+#include "kernel/digest.h"
 
 SIM_C_BEGIN
 
 typedef struct sim sim_t;
 typedef struct sim_node sim_node_t;
 typedef struct sim_channel sim_channel_t;
-typedef struct sim_digest sim_digest_t;
 typedef struct sim_event sim_event_t; // kernel/event.h
 
 #define SIM_THREADS_MAX 64
@@ -153,20 +153,6 @@ size_t sim_node_count(const sim_t *sim);
 // Returns how many pieces of work programs have begun and not finished (sim_work_begin in
 // kernel/event.h).
 uint64_t sim_work_outstanding(const sim_t *sim);
-
-// -- digests
-
-// The digest of a run covers when and where messages arrived, what nodes decided and finished
-// (sim_happened in kernel/event.h), and their final counters. It leaves out how many events that
-// took: a wake or a timer that the engine can do without makes no difference.
-struct sim_digest {
-    uint64_t value;
-};
-// Mixes a value into the digest; the order of values matters.
-static inline void sim_digest_add(sim_digest_t *digest, uint64_t value)
-{
-    digest->value = sim_mix64(digest->value ^ value) + UINT64_C(0x9e3779b97f4a7c15);
-}
 
 SIM_C_END
 

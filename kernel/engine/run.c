@@ -462,24 +462,6 @@ static void judge(sim_t *sim, uint64_t began_ns)
     sim->share.alone = sim__jitter_alone(sim->share.alone);
 }
 
-// Adds the digests of this thread's nodes to thread->digest, when the run is over.
-void sim__sum_digests(sim_thread_t *thread)
-{
-    for (uint32_t u = thread->first_bit; u < thread->end_bit; u++) {
-        const sim_unit_t *const unit = thread->seats[u - thread->first_bit].unit;
-        for (uint32_t m = 0; m < unit->count; m++) {
-            const sim_node_t *const node = unit->members[m];
-            sim_digest_t sum = {sim_mix64((uint64_t)node->index + 1)};
-            sim_digest_add(&sum, node->digest);
-            sim_digest_add(&sum, node->happened);
-            if (node->ops->digest != NULL) {
-                node->ops->digest(node, &sum);
-            }
-            thread->digest += sum.value;
-        }
-    }
-}
-
 static void run_thread(sim_thread_t *thread)
 {
     sim_t *const sim = thread->sim;

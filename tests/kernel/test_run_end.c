@@ -8,7 +8,8 @@
 // for some while after the last one, and the last that the node gets cancels it. Times from within
 // the window of the last event to beyond all slots; windows in two colours, in one (an odd cycle),
 // one unit, ties by insertion in one list and in windows; 1 to 3 threads. A run with work and no
-// progress is a stall: one node with one timer, which works for ever or has long pauses.
+// progress is a stall: one node with one timer, which works for ever or has long pauses. The digest
+// of the run is the sum of those of nodes whose values are mixed in here one by one.
 // Not pinned: background timers (test_background.c).
 #include "tests/check_main.h"
 
@@ -242,6 +243,45 @@ START_TEST(silence_without_work_is_no_stall)
 }
 END_TEST
 
+// -- digests
+
+// Values of nodes: none, few, and more than can wait.
+#define COUNTS 7u
+static const uint32_t counts[COUNTS] = {3, 0, 4094, 4095, 10000, 5, 9000};
+
+static void add_values(const sim_node_t *node, sim_digest_t *digest)
+{
+    for (uint32_t i = 0; i < counts[node->index]; i++) {
+        sim_digest_add(digest, sim_mix64(i) + node->index);
+    }
+}
+
+static const sim_node_ops_t count_ops = {.kind = "counts",
+                                         .run = clock_run,
+                                         .digest = add_values,
+                                         .destroy = clock_destroy};
+
+START_TEST(digest_is_that_of_single_values)
+{
+    sim_t *const sim = sim_create(
+        &(sim_options_t){.seed = 1, .threads = (unsigned)_i, .until_ps = SIM_TIME_NEVER});
+    uint64_t expected = 0;
+    for (uint32_t n = 0; n < COUNTS; n++) {
+        sim_node_t *const node = sim_alloc(sizeof(*node));
+        sim_node_register(sim, node, &count_ops, "node");
+        sim_digest_t digest = {.value = sim_mix64((uint64_t)n + 1)};
+        sim_digest_add(&digest, 0); // arrivals
+        sim_digest_add(&digest, 0); // what happened
+        add_values(node, &digest);
+        expected += digest.value;
+    }
+    ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
+    ck_assert_uint_eq(sim_digest(sim), expected);
+    sim_destroy(sim);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(samplers_see_no_time_after_the_last_event, 0, 3 * SHAPES),
            CHECK_TEST(busy_without_progress_is_a_stall),
-           CHECK_TEST(silence_without_work_is_no_stall))
+           CHECK_TEST(silence_without_work_is_no_stall),
+           CHECK_LOOP(digest_is_that_of_single_values, 1, 4))

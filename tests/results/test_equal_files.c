@@ -109,7 +109,7 @@ static void add_file(const char *path, const char *name, files_t *files)
 {
     size_t size;
     char *const text = read_file(path, &size);
-    sim_digest_t sum = {1};
+    sim_digest_t sum = {.value = 1};
     ck_assert_msg(size > 0, "%s is empty", path);
     if (strcmp(name, "summary.json") == 0) {
         add_lines(&sum, text);

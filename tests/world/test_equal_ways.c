@@ -118,7 +118,7 @@ static uint64_t looks[NODES_MAX];
 static void look(const sim_node_t *sim_node, sim_time_t time_ps, void *ctx)
 {
     const net_node_t *const node = (const net_node_t *)(const void *)sim_node;
-    sim_digest_t sum = {looks[sim_node->index]};
+    sim_digest_t sum = {.value = looks[sim_node->index]};
     (void)ctx;
     sim_digest_add(&sum, time_ps);
     sim_digest_add(&sum, net_switch_buffer_bytes(node));
@@ -160,7 +160,7 @@ static uint64_t digest_of(const char *text, way_t way, unsigned threads, bool lo
     const sim_ended_t ended = sim_run(world->sim);
     const bool stalls = strstr(text, "stall-after") != NULL;
     ck_assert_int_eq(ended, stalls ? SIM_ENDED_STALLED : SIM_ENDED_DONE);
-    sim_digest_t sum = {sim_digest(world->sim)};
+    sim_digest_t sum = {.value = sim_digest(world->sim)};
     sim_digest_add(&sum, sim_end_time_ps(world->sim));
     sim_digest_add(&sum, sim_events(world->sim));
     for (size_t i = 0; looking && i < NODES_MAX; i++) {
