@@ -210,25 +210,37 @@ static app__rank_channel_t *find_channel(const app__workload_t *workload, uint32
     return &workload->channels[low];
 }
 
-bool app__rank_channel_path(const app__workload_t *workload, uint32_t rank, uint32_t peer,
-                            uint32_t nic, net_path_t *path)
+app__channel_ends_t app__rank_channel_ends(const app__workload_t *workload, uint32_t rank,
+                                           uint32_t peer, uint32_t nic)
 {
     const app__rank_t *const from = &workload->ranks[rank];
     const app__rank_t *const to = &workload->ranks[peer];
     const uint32_t source = app__port_to(from, to, nic);
     const uint32_t destination = app__port_to(to, from, nic);
-    const net_t *const net = workload->app.net;
-    if (from->node == to->node) {
-        return false;
+    app__channel_ends_t ends = {
+        .interfaces = {workload->ports[source].endpoint->interface,
+                       workload->ports[destination].endpoint->interface},
+    };
+    if (from->node != to->node) {
+        const uint32_t number =
+            (uint32_t)(find_channel(workload, source, destination) - workload->channels);
+        ends.numbers[0] = number_of(workload, number, false);
+        ends.numbers[1] = number_of(workload, number, true);
+        ends.source_port = nic_derived_source_port(ends.interfaces[0], ends.numbers[0],
+                                                   ends.interfaces[1], ends.numbers[1]);
     }
-    const uint32_t number =
-        (uint32_t)(find_channel(workload, source, destination) - workload->channels);
-    const uint32_t interface = workload->ports[source].endpoint->interface;
-    const uint32_t other = workload->ports[destination].endpoint->interface;
-    const uint16_t port = nic_derived_source_port(interface, number_of(workload, number, false),
-                                                  other, number_of(workload, number, true));
-    return net_path_of(net, interface, other, net_flow_hash_with(net, interface, other, port, 0),
-                       path);
+    return ends;
+}
+
+bool app__rank_channel_path(const app__workload_t *workload, uint32_t rank, uint32_t peer,
+                            uint32_t nic, net_path_t *path)
+{
+    const app__channel_ends_t ends = app__rank_channel_ends(workload, rank, peer, nic);
+    const net_t *const net = workload->app.net;
+    const uint32_t *const at = ends.interfaces;
+    return ends.numbers[0] != 0 &&
+           net_path_of(net, at[0], at[1],
+                       net_flow_hash_with(net, at[0], at[1], ends.source_port, 0), path);
 }
 
 // Sends a message to a rank, over the NICs with a number.

@@ -35,6 +35,15 @@ bool app__rank_channels_quiet(const app__workload_t *workload);
 // Closes all channels, which are quiet.
 void app__rank_channels_retire(app__workload_t *workload);
 void app__rank_channels_free(app__workload_t *workload);
+// The two ends of the channel from one rank to another on NICs of a number: interfaces, numbers of
+// the queue pairs, and the UDP source port. Within a host, numbers and port are 0.
+typedef struct app__channel_ends {
+    uint32_t interfaces[2];
+    uint32_t numbers[2];
+    uint16_t source_port;
+} app__channel_ends_t;
+app__channel_ends_t app__rank_channel_ends(const app__workload_t *workload, uint32_t rank,
+                                           uint32_t peer, uint32_t nic);
 // Finds the path of messages from one rank to another on NICs of a number while all links are up.
 // Returns false if they do not go through the network.
 bool app__rank_channel_path(const app__workload_t *workload, uint32_t rank, uint32_t peer,

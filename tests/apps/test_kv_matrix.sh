@@ -4,7 +4,8 @@
 #
 # Goal: files of kvbench run unchanged, whatever form a matrix has; a pattern alone takes the closed-form time
 # of its longest flow, and one that ECMP lets collide the time of the shared port; storage and sleeps
-# take their time; all bytes are counted; wrong files are refused with their place.
+# take their time; all bytes are counted; flows have the ports and queue pairs of their packets; wrong
+# files are refused with their place.
 # Method: two leaves with two spines and no congestion control; values recomputed in Python.
 # Does not pin: latencies under congestion, which congestion controls decide.
 set -u
@@ -50,6 +51,23 @@ traffic:
   - kv-matrix: {file: plan.yaml}
 EOF
 rocesim run kv.yaml -o out --quiet >/dev/null 2>said || fail "plan.yaml: $(cat said)"
+if command -v tshark >/dev/null; then
+    { cat kv.yaml && echo 'captures: [{ports: "leaf*->spine*", snaplen: 96B}]'; } >seen.yaml
+    rocesim run seen.yaml -o seen --quiet --set seed=3 --until 4ms >/dev/null 2>said || fail "captures: $(cat said)"
+    mergecap -a -w all.pcap seen/captures/* 2>/dev/null
+    tshark -r all.pcap -Y 'infiniband.bth.opcode <= 0xb && udp.length > 1000' -T fields -E separator=, \
+        -e ip.src -e ip.dst -e udp.srcport -e infiniband.bth.destqp 2>/dev/null | sort -u >packets
+    python3 - <<'EOF' || fail "flows.csv has other ports or queue pairs than the captures"
+import csv
+names = dict(line.split() for line in open("seen/hosts") if line.strip())
+of = {name: address for address, name in names.items()}
+flows = {(of[row["src"]], of[row["dst"]], int(row["src_port"]), int(row["dst_qp"] or 0))
+         for row in csv.DictReader(open("seen/flows.csv"))}
+lines = [line.strip().split(",") for line in open("packets")]
+packets = {(a, b, int(port), int(qp, 0)) for a, b, port, qp in lines}
+assert packets and packets <= flows, (sorted(packets - flows)[:3], sorted(flows)[:3])
+EOF
+fi
 cat >check.py <<'EOF'
 import csv, json, sys
 app = json.load(open("out/summary.json"))["apps"][0]

@@ -100,6 +100,7 @@ static const trade_word_t rows[] = {
     {"xoff xoff-threshold", "threshold", NULL},
     {"xon xon-threshold", "xon-offset", NULL},
     {"pcap pcapng capture", "captures", NULL},
+    {"snap snap-len snapshot-length truncate", "snaplen", NULL},
     {"failure failures link-failures", "faults", NULL},
     {"link switch node device host", "part", NULL},
     {"port interface node host nic at where", "ports", NULL},

@@ -5,6 +5,7 @@
 #include "apps/report_rows.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/record.h"
+#include "apps/workload/channels.h"
 #include "apps/workload/domains.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/port.h"
@@ -53,6 +54,9 @@ static app_flow_result_t flow_of(const sent_t *sent)
     const bool failed = state->status != NIC_WC_SUCCESS;
     // No path through the network to compare with.
     const bool local = rank->ideal != NULL || peer->node == rank->node;
+    const app__channel_ends_t ends =
+        local ? (app__channel_ends_t){.source_port = 0}
+              : app__rank_channel_ends(workload, rank->number, peer->number, op->nic);
     const nic_ideal_t ideal = {
         .net = workload->app.net,
         .requester = from->endpoint->interface,
@@ -68,6 +72,9 @@ static app_flow_result_t flow_of(const sent_t *sent)
         .flow_id = workload->first_flow_id + sent->flow,
         .source = from->endpoint->interface,
         .destination = to->endpoint->interface,
+        .source_qp = ends.numbers[0],
+        .destination_qp = ends.numbers[1],
+        .udp_source_port = ends.source_port,
         .mtu_bytes = local ? 0 : attr.path_mtu, // for estimates
         .priority = attr.priority,
         .dscp = attr.dscp,
