@@ -53,7 +53,8 @@ EOF
 rocesim run kv.yaml -o out --quiet >/dev/null 2>said || fail "plan.yaml: $(cat said)"
 if command -v tshark >/dev/null; then
     { cat kv.yaml && echo 'captures: [{ports: "leaf*->spine*", snaplen: 96B}]'; } >seen.yaml
-    rocesim run seen.yaml -o seen --quiet --set seed=3 --until 4ms >/dev/null 2>said || fail "captures: $(cat said)"
+    rocesim run seen.yaml -o seen --quiet --set seed=3 --until 4ms >/dev/null 2>said ||
+        fail "captures: $(cat said)"
     mergecap -a -w all.pcap seen/captures/* 2>/dev/null
     tshark -r all.pcap -Y 'infiniband.bth.opcode <= 0xb && udp.length > 1000' -T fields -E separator=, \
         -e ip.src -e ip.dst -e udp.srcport -e infiniband.bth.destqp 2>/dev/null | sort -u >packets
