@@ -3,9 +3,9 @@
 // and what the others wait for.
 #include "apps/app_internal.h"
 #include "apps/report_rows.h"
+#include "apps/workload/channels.h"
 #include "apps/workload/collective/collectives.h"
 #include "apps/workload/collective/record.h"
-#include "apps/workload/channels.h"
 #include "apps/workload/domains.h"
 #include "apps/workload/op_queue.h"
 #include "apps/workload/port.h"
