@@ -34,6 +34,7 @@ struct app__files {
     const net_t *net;
     folder_t *folders; // by interface of the host's first NIC
     size_t folder_count;
+    sim_scratch_t traces;
 };
 
 // A folder in which files are written.
@@ -64,8 +65,18 @@ void app__files_destroy(app__files_t *files)
         sim_free(files->folders[i].values);
         sim_free(files->folders[i].temporary);
     }
+    sim_scratch_remove(&files->traces);
     sim_free(files->folders);
     sim_free(files);
+}
+
+const char *app__files_traces(app__program_t *program)
+{
+    sim_scratch_t *const traces = &program->files->traces;
+    return traces->folder != NULL ||
+                   sim_scratch_make(traces, program->permission->scratch, "rocesim-trace")
+               ? traces->folder
+               : NULL;
 }
 
 // -- writing

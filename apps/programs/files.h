@@ -18,6 +18,8 @@ void app__files_destroy(app__files_t *files);
 // Returns the folder of temporary files of the program's host, which ends with the run; NULL: it
 // cannot be made.
 const char *app__files_temporary(app__program_t *program);
+// Returns the folder of the programs' traces, likewise.
+const char *app__files_traces(app__program_t *program);
 // Works on PROGRAM_FILES. Returns an errno value.
 int app__files_call(app__program_t *program);
 

@@ -226,8 +226,9 @@ static void fill_shared(app__program_t *program, program_shared_t *shared)
 static char *begin_trace(app__program_t *program)
 {
     const char *const own = program->config->environment;
-    if (program->permission->traces) {
-        program->trace_path = sim_format("%s/rocesim-XXXXXX", program->permission->scratch);
+    const char *const folder = program->permission->traces ? app__files_traces(program) : NULL;
+    if (folder != NULL) {
+        program->trace_path = sim_format("%s/XXXXXX", folder);
         program->trace = mkostemp(program->trace_path, O_CLOEXEC);
     }
     return program->trace < 0 ? sim_strdup(own == NULL ? "" : own)
