@@ -7,7 +7,7 @@
 #include "apps/workload/collective/collectives.h"
 #include "kernel/fast_forward_notes.h"
 
-// What lies between two moments.
+// The part of a call that lies between two moments.
 typedef enum app__unit { APP__CALLS, APP__CHUNKS, APP__STEPS, APP__UNITS } app__unit_t;
 
 // Where a block of a call is at a moment.

@@ -29,7 +29,7 @@
 #define INSIDE_APART_MOST (APP__PLACES_NOTED / 2) // loops or steps between two moments
 #define WAIT_PS (2 * SIM_PS_PER_US)               // between looks for them
 #define WAIT_MOST_PS (4 * SIM_PS_PER_MS)
-// What a message is posted by, of its step.
+// The fields of its step by which a message is posted.
 #define POSTED_BY (APP__STEP_FINAL | APP__STEP_SPREAD | APP__STEP_SUM)
 #define CHECKED 16u // the first jumps, and one in this number of later ones, are checked
 
