@@ -49,6 +49,14 @@ loop "algorithm: ring, protocol: plain, calc-grid: 1us"
 same "a grid"
 loop "algorithm: tree, protocol: simple"
 same "tree"
+# A rank's processor posts its messages one after the other, and is free again at a later time in each call.
+loop "algorithm: ring, tuning-latency: on"
+same "NCCL's latencies"
+skips 60 "NCCL's latencies"
+same "NCCL's latencies and computations" --set 'traffic[0].collective.compute=100us'
+skips 60 "NCCL's latencies and computations"
+same "a slow processor" --set 'traffic[0].collective.compute=100us' \
+    --set 'traffic[0].collective.tuning-scale=8'
 loop "protocol: simple" "{star: {hosts: 2, nics-per-host: 4, rate: 400Gbps, delay: 500ns}}"
 same "hosts of several ranks"
 skips 60 "hosts of several ranks"

@@ -23,7 +23,8 @@
 #define APP__RANK_ROW(member_, kind_) SIM_FIELD(app__coll_rank_t, member_, kind_)
 #define APP__RANK_ROWS                                                                           \
     APP__RANK_ROW(messages, COUNT), APP__RANK_ROW(bytes, COUNT), APP__RANK_ROW(records, IGNORE), \
-    APP__RANK_ROW(record_count, IGNORE), APP__RANK_ROW(record_capacity, IGNORE)
+    APP__RANK_ROW(record_count, IGNORE), APP__RANK_ROW(record_capacity, IGNORE),                 \
+    APP__RANK_ROW(posts_ps, UNTIL)
 // clang-format on
 
 #endif // APPS_WORKLOAD_COLLECTIVE_REPEAT_ROWS_H

@@ -55,6 +55,10 @@ void app__memo_list(const app__workload_t *workload, sim_state_t *list, sim_time
     const app__schedule_t *const schedule = workload->schedule;
     *rest_ps = SIM_REST_PS;
     nic_state_list(workload->app.net, list, rest_ps, NIC_SPAN_FROM_REST);
+    for (size_t p = 0; p < workload->collectives->plan_count; p++) {
+        // A rank's processor is free again.
+        *rest_ps = SIM_MAX(*rest_ps, workload->collectives->plans[p].latency.post_ps);
+    }
     for (uint32_t p = 0; p < workload->port_count; p++) {
         sim_state_add(list, &port_type, &workload->ports[p]);
     }
