@@ -27,7 +27,7 @@ __asm__(".pushsection .note.go.buildid, \"a\", @note\n.long 4, 4, 4\n.asciz \"Go
 #define CHECK(condition)                                           \
     do {                                                           \
         if (!(condition)) {                                        \
-            printf("line %d: not so: " #condition "\n", __LINE__); \
+            printf("line %d: not so: %s\n", __LINE__, #condition); \
             exit(1);                                               \
         }                                                          \
     } while (0)
@@ -36,6 +36,8 @@ static volatile int sender, code, value;
 
 static void note(int signal, siginfo_t *info, void *context)
 {
+    (void)signal;
+    (void)context;
     sender = info->si_pid;
     code = info->si_code;
     value = info->si_value.sival_int;
@@ -104,6 +106,7 @@ static void numbers(void)
     char command[64];
     char line[64];
     snprintf(command, sizeof command, "ps -e -o pid=,ppid=,pgid=,sid=,comm=; echo $PPID");
+    // NOLINTNEXTLINE(cert-env33-c)
     FILE *ps = popen(command, "r");
     const pid_t own = getpid();
     while (fgets(line, sizeof line, ps) != NULL) {
