@@ -222,15 +222,28 @@ static void fill_shared(app__program_t *program, program_shared_t *shared)
     shared->bell = program->thread->bell;
 }
 
-// Makes the file of the program's trace. Returns the variables of its environment, to be freed.
-static char *begin_trace(app__program_t *program)
+// Makes the file of the program's trace, if there is to be one.
+static sim_err_t begin_trace(app__program_t *program, sim_message_t *message)
 {
-    const char *const own = program->config->environment;
-    const char *const folder = program->permission->traces ? app__files_traces(program) : NULL;
+    const app_programs_t *const permission = program->permission;
+    if (!permission->traces) {
+        return SIM_OK;
+    }
+    const char *const folder = app__files_traces(program);
     if (folder != NULL) {
         program->trace_path = sim_format("%s/XXXXXX", folder);
         program->trace = mkostemp(program->trace_path, O_CLOEXEC);
     }
+    return program->trace >= 0
+               ? SIM_OK
+               : sim_fail(message, SIM_ERR_IO, "the file of its trace cannot be made in %s: %s",
+                          permission->scratch, strerror(errno));
+}
+
+// Returns the variables of the program's environment, to be freed.
+static char *environment_of(const app__program_t *program)
+{
+    const char *const own = program->config->environment;
     return program->trace < 0 ? sim_strdup(own == NULL ? "" : own)
                               : sim_format("%s %s=%s", own == NULL ? "" : own,
                                            PROGRAM_TRACE_ENVIRONMENT, program->trace_path);
@@ -248,7 +261,11 @@ static void end_trace(app__program_t *program)
 sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
 {
     const app_programs_t *const permission = program->permission;
-    char *const environment = begin_trace(program);
+    sim_err_t error = begin_trace(program, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    char *const environment = environment_of(program);
     const app__process_plan_t plan = {
         .words = program->words,
         .path = permission->path,
@@ -260,7 +277,7 @@ sim_err_t app__program_start(app__program_t *program, sim_message_t *message)
         .host_count = net_interface_count(program->app.net),
         .allowed = program->allowed,
     };
-    sim_err_t error = app__process_create(&plan, &program->process, message);
+    error = app__process_create(&plan, &program->process, message);
     if (error == SIM_OK) {
         program->first_process = program->process;
         program->process->number = program->number;

@@ -408,24 +408,22 @@ PROGRAM_EXPORT int setpgid(pid_t pid, pid_t group)
     return (int)system_call(SYS_setpgid, real, real_group);
 }
 
+// Returns the group or the session of a process, by the system call that asks for it.
+static pid_t shown_by(long number, pid_t pid)
+{
+    const pid_t real = processes_real(pid);
+    const pid_t found = real < 0 ? (errno = ESRCH, -1) : (pid_t)system_call(number, real);
+    return found < 0 ? -1 : shown_of(found);
+}
+
 PROGRAM_EXPORT pid_t getpgid(pid_t pid)
 {
-    if (!turn_on()) {
-        return PROGRAM_NEXT(getpgid)(pid);
-    }
-    const pid_t real = processes_real(pid);
-    const pid_t group = real < 0 ? (errno = ESRCH, -1) : (pid_t)system_call(SYS_getpgid, real);
-    return group < 0 ? -1 : shown_of(group);
+    return turn_on() ? shown_by(SYS_getpgid, pid) : PROGRAM_NEXT(getpgid)(pid);
 }
 
 PROGRAM_EXPORT pid_t getsid(pid_t pid)
 {
-    if (!turn_on()) {
-        return PROGRAM_NEXT(getsid)(pid);
-    }
-    const pid_t real = processes_real(pid);
-    const pid_t session = real < 0 ? (errno = ESRCH, -1) : (pid_t)system_call(SYS_getsid, real);
-    return session < 0 ? -1 : shown_of(session);
+    return turn_on() ? shown_by(SYS_getsid, pid) : PROGRAM_NEXT(getsid)(pid);
 }
 
 PROGRAM_EXPORT pid_t getpgrp(void)

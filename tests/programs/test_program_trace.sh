@@ -51,6 +51,14 @@ done = next(float(t) for t, _, text in lines if "RDMA_WRITE, " in text and text.
 assert any(post - 0.01 <= s["ts"] and s["ts"] + s["dur"] <= done + 0.01 for s in sends), (post, done, sends)
 END
 
+# A trace that cannot be written is told.
+status=0
+TMPDIR=$work/none "$ROCESIM" run "$work/hello.yaml" --programs --program-trace -o "$work/untraced" \
+    >"$work/untraced.log" 2>&1 || status=$?
+reason="the file of its trace cannot be made in $work/none: No such file or directory"
+[ "$status" = 1 ] && grep -qF "$reason" "$work/untraced.log" ||
+    fail "no folder for traces: status $status, $(tail -n 2 "$work/untraced.log")"
+
 # A shell's time stands while a program is at a breakpoint.
 if command -v gdb >/dev/null && command -v ib_write_lat >/dev/null; then
     mkfifo "$work/lines"
