@@ -24,7 +24,8 @@ esac
 first=${RANDOM_FIRST:-1}
 count=${RANDOM_COUNT:-$count}
 
-remarks='^(warning|note): |^rocesim: traffic\[[0-9]+\] \([a-z-]+\) failed: none of its requests succeeded$'
+lost='none of its requests succeeded|transport retry limit exceeded'
+remarks="^(warning|note): |^rocesim: traffic\\[[0-9]+\\] \\([a-z-]+\\) failed: ($lost)\$"
 
 # run NAME SCENARIO [OPTION]...: into the folder NAME.
 run() {
