@@ -61,8 +61,6 @@ uint64_t net_scale_up_packet_bytes(const net_scale_up_config_t *config);
 uint64_t net_scale_up_train_bytes(const net_scale_up_config_t *config);
 // Returns whether messages that wait for one destination share packets.
 bool net_scale_up_packs(const net_scale_up_config_t *config);
-// Returns the rate of long messages between two accelerators, payload alone.
-uint64_t net_scale_up_payload_bps(const net_scale_up_config_t *config);
 // Returns the time between a program's call and the arrival of a message of one byte, less the time
 // of its bytes on a link.
 sim_time_t net_scale_up_latency_ps(const net_scale_up_config_t *config);

@@ -116,13 +116,6 @@ uint64_t net_scale_up_train_bytes(const net_scale_up_config_t *config)
     return packet_bytes * SIM_MAX(SIM_MIN(fit, most), 1);
 }
 
-uint64_t net_scale_up_payload_bps(const net_scale_up_config_t *config)
-{
-    const uint64_t train_bytes = net_scale_up_train_bytes(config);
-    return (uint64_t)((double)net_scale_up_rate_bps(config) * (double)train_bytes /
-                      (double)net_scale_up_wire_bytes(config, train_bytes));
-}
-
 sim_time_t net_scale_up_latency_ps(const net_scale_up_config_t *config)
 {
     return 2 * (config->delay_ps + config->memory_ps);

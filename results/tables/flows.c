@@ -116,7 +116,7 @@ static const results_column_t flow_columns[] = {
     TIME("start_ns", "simulated time at which the flow was posted", app_flow_result_t, start_ps, SIM_TIME_NEVER),
     MADE("end_ns", "ns", "simulated time at which the sender knew that the last byte was delivered; empty: unfinished or failed", flow_end),
     MADE("fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished or failed", flow_fct),
-    TIME("ideal_fct_ns", "completion time with the network to itself, by closed form; empty: none, or longer than 106 days", app_flow_result_t, ideal_ps, SIM_TIME_NEVER),
+    TIME("ideal_fct_ns", "completion time of packets in order on one path, with the network to itself, by closed form; empty: none, or longer than 106 days", app_flow_result_t, ideal_ps, SIM_TIME_NEVER),
     MADE("slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished or failed", flow_slowdown),
     WHOLE("retransmitted_packets", "packets", "number of packets that the flow's requester sent again: data, or the requests of a READ (not the responses)", app_flow_result_t, retransmitted_packets),
     TEXT("app", "", "kind of the traffic entry that made the flow: poisson, incast...", app_flow_result_t, label),
