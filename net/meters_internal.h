@@ -5,6 +5,7 @@
 
 #include "net/node.h"
 #include "net/packet.h"
+#include "net/packets.h"
 #include "net/port.h"
 #include "net/telemetry.h"
 
@@ -37,5 +38,24 @@ static inline void net__push_record(const net_port_t *port, const net_meter_t *m
         net_int_record(meter->rate_code, port->node->sim.now_ps - phase_ps, meter->tx_bytes,
                        net__queue_bytes_of(port), meter->multiplier);
 }
+
+// Counts a frame for INT and, if the packet asks for it and has room, writes a record, which may
+// make the frame longer.
+static SIM_ALWAYS_INLINE void net__meter_int(net_port_t *port, net_packet_t *packet,
+                                             sim_time_t phase_ps)
+{
+    net_meter_t *const meter = port->meter;
+    if (net__asks_for(packet, NET_TELEMETRY_INT) && packet->hop_count != NET_INT_HOPS_MAX) {
+        const bool grows = packet->hop_count >= meter->reserved_hops;
+        net__push_record(port, meter, packet, phase_ps);
+        if (grows) {
+            net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
+        }
+    }
+    meter->tx_bytes += (uint32_t)packet->frame_bytes + port->line->overhead_bytes;
+}
+
+// Counts a frame for PINT and, if the packet asks for it, raises the packet's digest.
+void net__meter_pint(net_port_t *port, net_packet_t *packet);
 
 #endif // NET_METERS_INTERNAL_H

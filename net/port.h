@@ -115,6 +115,7 @@ typedef struct net_line {
 typedef enum net_special {
     NET_SPECIAL_NOT,         // the inlined net__port_send
     NET_SPECIAL_RATE,        // inexact rate; otherwise usual
+    NET_SPECIAL_METERED,     // exact rate, telemetry; otherwise usual
     NET_SPECIAL_CUT,         // timing cuts to whole ns; ties by insertion
     NET_SPECIAL_CUT_INT,     // like NET_SPECIAL_CUT, with INT as its only telemetry
     NET_SPECIAL_CUT_METERED, // like NET_SPECIAL_CUT, with other telemetry

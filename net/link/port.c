@@ -350,6 +350,8 @@ void net__port_update_special(net_port_t *port)
                         : only_int      ? NET_SPECIAL_CUT_INT
                         : port->metered ? NET_SPECIAL_CUT_METERED
                                         : NET_SPECIAL_CUT;
+    } else if (exact && port->metered && !port->by_packet && port->node->log == NULL) {
+        port->special = NET_SPECIAL_METERED;
     } else if (port->metered || line->timing != NULL) {
         port->special = NET_SPECIAL_OTHERWISE;
     } else if (port->node->log != NULL) {

@@ -208,6 +208,18 @@ void net__port_transmit_int(net_port_t *port, net_packet_t *packet)
     transmit_cut(port, packet);
 }
 
+// Sends at an exact rate on a port that is usual but for its telemetry.
+static SIM_NOINLINE void transmit_exact_metered(net_port_t *port, net_packet_t *packet)
+{
+    net__meter_int(port, packet, 0);
+    if (SIM_UNLIKELY(port->meter->pint != NULL)) {
+        net__meter_pint(port, packet);
+    }
+    sim_node_t *const node = &port->node->sim;
+    net_class_t *const class = port->classes[packet->priority];
+    net__port_send(port, node, node->now_ps, class, packet, packet->frame_bytes);
+}
+
 // Sends with ties by hash.
 static SIM_NOINLINE void transmit_cut_apart(net_port_t *port, net_packet_t *packet)
 {
@@ -242,7 +254,9 @@ static SIM_NOINLINE void transmit_logged(net_port_t *port, net_packet_t *packet)
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
     const net_special_t special = port->special;
-    if (special == NET_SPECIAL_RATE) {
+    if (special == NET_SPECIAL_METERED) {
+        transmit_exact_metered(port, packet);
+    } else if (special == NET_SPECIAL_RATE) {
         const uint32_t bytes = packet->frame_bytes + port->line->overhead_bytes;
         const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
         sim_send(&port->node->sim, port->channel, arrive_ps, packet);

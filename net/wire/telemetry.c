@@ -45,21 +45,6 @@ static uint8_t code_near(uint64_t rate_bps)
     return code;
 }
 
-static inline bool wants_record(const net_packet_t *packet)
-{
-    return net__asks_for(packet, NET_TELEMETRY_INT) && packet->hop_count != NET_INT_HOPS_MAX;
-}
-
-// Writes a record into the packet. Returns whether the frame must grow for it.
-static inline bool push_record(const net_port_t *port, const net_meter_t *meter,
-                               net_packet_t *packet)
-{
-    const uint32_t hop = packet->hop_count;
-    net__push_record(port, meter, packet,
-                     SIM_UNLIKELY(port->by_packet) ? port->rare->int_phase_ps : 0);
-    return hop >= meter->reserved_hops;
-}
-
 // -- PINT
 
 void net_pint_init(net_pint_t *pint, sim_ratio_t base, sim_time_t rtt_ps)
@@ -122,7 +107,7 @@ const net_pint_t *net_pint_of(const net_t *net)
     return net->pint;
 }
 
-static void take_into_pint(net_port_t *port, net_packet_t *packet)
+void net__meter_pint(net_port_t *port, net_packet_t *packet)
 {
     net_meter_t *const meter = port->meter;
     const net_pint_ops_t *const ops = meter->pint->ops;
@@ -137,33 +122,17 @@ static void take_into_pint(net_port_t *port, net_packet_t *packet)
                        queue_bytes);
     // The digest is the largest of the hops: a smaller value cannot raise it.
     if (asks && meter->utilization > meter->pint->values[packet->digest]) {
-        sim_random_t own = net_draws_of(&meter->random, packet);
-        packet->digest = net_pint_encode(meter->pint, meter->utilization,
-                                         port->by_packet ? &own : &meter->random);
+        sim_random_t own;
+        sim_random_t *random = &meter->random;
+        if (port->by_packet) {
+            own = net_draws_of(random, packet);
+            random = &own;
+        }
+        packet->digest = net_pint_encode(meter->pint, meter->utilization, random);
     }
 }
 
 // -- both
-
-static inline void count(const net_port_t *port, net_meter_t *meter, const net_packet_t *packet)
-{
-    meter->tx_bytes += packet->frame_bytes + port->line->overhead_bytes;
-}
-
-static SIM_NOINLINE void grow(const net_port_t *port, net_packet_t *packet)
-{
-    net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
-    count(port, port->meter, packet);
-}
-
-static SIM_NOINLINE void meter_with_pint(net_port_t *port, net_packet_t *packet)
-{
-    if (wants_record(packet) && push_record(port, port->meter, packet)) {
-        net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
-    }
-    take_into_pint(port, packet);
-    count(port, port->meter, packet);
-}
 
 // Resets the phases of INT's counters if the port has rested: its clock and its bytes are at whole
 // units then. Else a collective that repeats would read records that are rounded in another way.
@@ -178,19 +147,16 @@ static SIM_NOINLINE void reset_phases(const net_port_t *port, net_meter_t *meter
     }
 }
 
-// Writes telemetry. Every branch ends in a call, so most packets need no stack frame.
 void net__port_meter(net_port_t *port, net_packet_t *packet)
 {
-    net_meter_t *const meter = port->meter;
     if (SIM_UNLIKELY(port->by_packet)) {
-        reset_phases(port, meter);
-    }
-    if (SIM_UNLIKELY(meter->pint != NULL)) {
-        meter_with_pint(port, packet);
-    } else if (wants_record(packet) && push_record(port, meter, packet)) {
-        grow(port, packet);
+        reset_phases(port, port->meter);
+        net__meter_int(port, packet, port->rare->int_phase_ps);
     } else {
-        count(port, meter, packet);
+        net__meter_int(port, packet, 0);
+    }
+    if (port->meter->pint != NULL) {
+        net__meter_pint(port, packet);
     }
 }
 
