@@ -82,7 +82,8 @@ void nic_memory_map(nic_memory_t *memory, uint64_t address, uint64_t length_byte
 // Ends nic_memory_map for these pages. They are as if nobody had written to them.
 void nic_memory_unmap(nic_memory_t *memory, uint64_t address, uint64_t length_bytes);
 
-// Returns the memory of the simulation's own that the contents take.
+// Returns the memory of the simulation's own that the contents take, without the few pages that are
+// kept for the next contents.
 size_t nic_memory_bytes(const nic_memory_t *memory);
 
 SIM_C_END

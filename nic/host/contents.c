@@ -16,6 +16,14 @@ typedef struct nic_page {
     uint8_t bytes[];
 } nic_page_t;
 
+// A page that was removed and is kept for the next one: malloc would take longer than its use.
+struct nic_spare_page {
+    nic_spare_page_t *next;
+    uint64_t count; // of this page and those behind it
+};
+
+#define SPARE_PAGES_MAX 64u
+
 struct nic_page_slot {
     uint64_t number;
     nic_page_t *page; // NULL: free
@@ -198,6 +206,34 @@ static void add_page(nic_memory_t *memory, uint64_t number, nic_page_t *page)
     memory->page_count++;
 }
 
+static uint64_t spare_count(const nic_memory_t *memory)
+{
+    return memory->spare == NULL ? 0 : memory->spare->count;
+}
+
+// Returns memory for a page, with undefined bytes.
+static nic_page_t *take_page(nic_memory_t *memory)
+{
+    nic_spare_page_t *const spare = memory->spare;
+    if (spare == NULL) {
+        return sim_realloc_array(NULL, 1, sizeof(nic_page_t) + PAGE_BYTES);
+    }
+    memory->spare = spare->next;
+    return (nic_page_t *)(void *)spare;
+}
+
+static void give_page(nic_memory_t *memory, nic_page_t *page)
+{
+    const uint64_t count = spare_count(memory);
+    if (count == SPARE_PAGES_MAX) {
+        sim_free(page);
+        return;
+    }
+    nic_spare_page_t *const spare = (nic_spare_page_t *)(void *)page;
+    *spare = (nic_spare_page_t){memory->spare, count + 1};
+    memory->spare = spare;
+}
+
 // Returns the page of a part that the caller will write. The bytes of a new page are undefined if
 // the part is the whole page.
 static nic_page_t *make_page(nic_memory_t *memory, part_t part)
@@ -207,7 +243,7 @@ static nic_page_t *make_page(nic_memory_t *memory, part_t part)
     if (SIM_LIKELY(known != NULL)) {
         return known;
     }
-    nic_page_t *const page = sim_realloc_array(NULL, 1, sizeof(*page) + PAGE_BYTES);
+    nic_page_t *const page = take_page(memory);
     page->lines = 0;
     if (part.count < PAGE_BYTES) {
         memset(page->bytes, 0, PAGE_BYTES);
@@ -225,7 +261,7 @@ static void remove_page(nic_memory_t *memory, uint64_t number)
     const uint64_t mask = memory->slot_count - 1;
     uint64_t hole = (uint64_t)(find_slot(slots, memory->slot_count, number) - slots);
     SIM_CHECK(slots[hole].page != NULL);
-    sim_free(slots[hole].page);
+    give_page(memory, slots[hole].page);
     // Entries behind the hole that would no longer be found move up (Knuth, 6.4, algorithm R).
     for (uint64_t i = (hole + 1) & mask; slots[i].page != NULL; i = (i + 1) & mask) {
         const uint64_t home = sim_mix64(slots[i].number) & mask;
@@ -353,6 +389,9 @@ void nic__memory_fini(nic_memory_t *memory)
     }
     for (uint64_t i = 0; i < memory->slot_count; i++) {
         sim_free(memory->slots[i].page);
+    }
+    while (memory->spare != NULL) {
+        sim_free(take_page(memory));
     }
     sim_free(memory->slots);
     sim_free(memory->maps);

@@ -19,6 +19,7 @@ typedef struct nic_steps nic_steps_t; // nic/host/steps.h
 typedef struct nic_fabric nic_fabric_t;
 typedef struct nic_iommu nic_iommu_t;
 typedef struct nic_page_slot nic_page_slot_t;
+typedef struct nic_spare_page nic_spare_page_t;
 typedef struct nic_fill nic_fill_t;
 typedef struct nic_map nic_map_t;
 
@@ -142,8 +143,9 @@ struct nic_memory {
     nic_map_t *maps; // areas whose bytes belong to somebody else, by address
     size_t map_count;
     size_t map_capacity;
-    size_t map_recent; // of the last access
-    nic_fill_t *fills; // NULL: none
+    size_t map_recent;       // of the last access
+    nic_fill_t *fills;       // NULL: none
+    nic_spare_page_t *spare; // pages that were removed; NULL: none
 };
 
 // The clock of a host's cores.
