@@ -72,7 +72,7 @@ static const option_t options[] = {
     {"--events", true, 1u << CLI_TIMELINE, NULL},
     {"--packet", true, 1u << CLI_CAPTURE, NULL},
     {"--explain", false, 1u << CLI_RUN, NULL},
-    {"--programs", false, 1u << CLI_RUN | FOR_STEPS, NULL},
+    {"--programs", false, 1u << CLI_RUN | 1u << CLI_SWEEP | 1u << CLI_EXPECT | FOR_STEPS, NULL},
     {"--program-trace", false, 1u << CLI_RUN | 1u << CLI_SHELL, NULL},
     {"--what-if", false, 1u << CLI_EXPLAIN, NULL},
     {"--counters", true, 1u << CLI_EXPLAIN, NULL},

@@ -83,7 +83,7 @@ typedef struct cli_args {
     const char *seed_count; // --seeds N, also of sweep
     bool list_cells;
     bool quick;
-    bool starts_programs; // run
+    bool starts_programs; // run, sweep, expect
     bool traces_programs; // run, shell
     const char *topology; // shell; NULL: not given
     bool no_hosts;        // import

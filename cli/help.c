@@ -152,7 +152,7 @@ static const char help_new[] =
     "claims, a Makefile that makes every figure and table, and a README for evaluators.\n";
 
 static const char help_expect[] =
-    "rocesim expect FILE.yaml... [-o DIR] [--junit FILE] [--plugin FILE]...\n"
+    "rocesim expect FILE.yaml... [-o DIR] [--junit FILE] [--programs] [--plugin FILE]...\n"
     "\n"
     "Runs scenarios and checks what is expected of their results, for tests in CI. FILE.yaml\n"
     "names a scenario, values for --set, and expectations such as `flows.slowdown.p99 < 12`,\n"
@@ -160,6 +160,7 @@ static const char help_expect[] =
     "\n"
     "  -o DIR             Keep the results of the runs in DIR; of several, in DIR/NAME.\n"
     "  --junit FILE       Write the outcomes to FILE as JUnit XML, which CI services show.\n"
+    "  --programs         Start the programs of the scenarios on this machine (docs/programs.md).\n"
     "  --plugin FILE      Compile or load a plug-in for every run (docs/plugins.md).\n"
     "\n"
     "The exit status is 0 if all expectations are met, 1 if one is missed or a run failed,\n"
@@ -402,6 +403,7 @@ static const char help_sweep[] =
     "  --seeds N          Run each point with the seeds 1 to N.\n"
     "  --ranks N          Run each simulation in N processes, started by mpirun. Results stay\n"
     "                     the same (docs/ranks.md).\n"
+    "  --programs         Start the programs of the scenario in every run (docs/programs.md).\n"
     "  --plugin FILE      Compile or load a plug-in for every run (docs/plugins.md).\n"
     "  --plugin-limits    Limit every run, as `rocesim run --plugin-limits` does. Only the\n"
     "                     runs check the scenario then.\n"

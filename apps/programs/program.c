@@ -295,8 +295,8 @@ static sim_err_t refuse(const app_context_t *context, const program_config_t *co
 {
     if (context->programs == NULL || context->program) {
         return sim_fail(message, SIM_ERR_INVALID,
-                        "the scenario would start \"%s\" on %s as a process of this machine; only "
-                        "`rocesim run --programs` does that",
+                        "the scenario would start \"%s\" on %s as a process of this machine; that "
+                        "needs `--programs` with `rocesim run`, `sweep` or `expect`",
                         config->command, config->host);
     }
     if (context->programs->start && context->programs->verbs_folder == NULL) {

@@ -244,10 +244,11 @@ static sim_err_t refuse(const app_context_t *context, const simbricks_config_t *
 {
     const sim_options_t *const options = sim_options(net_sim(context->net));
     if (context->programs == NULL || context->program) {
-        return sim_fail(message, SIM_ERR_INVALID,
-                        "the scenario would exchange frames with a process of this machine in the "
-                        "place of %s; only `rocesim run --programs` does that",
-                        config->host);
+        return sim_fail(
+            message, SIM_ERR_INVALID,
+            "the scenario would exchange frames with a process of this machine in the "
+            "place of %s; that needs `--programs` with `rocesim run`, `sweep` or `expect`",
+            config->host);
     }
     if (options->fifo_ties || options->rotor_ties) {
         return sim_fail(message, SIM_ERR_INVALID,

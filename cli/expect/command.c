@@ -8,19 +8,46 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/plugins/limited_run.h"
+#include "cli/processes.h"
 #include "results/runner.h"
 
 #include <string.h>
 
-// Returns why a run is no good; NULL: it is. A run may stall if an expectation is about its end.
+// Returns whether an expectation of the case names one of the values, of any application.
+static bool is_about(const cli_expect_case_t *one, const char *const *names)
+{
+    for (size_t i = 0; i < one->expectation_count; i++) {
+        const char *const path = one->expectations[i].path;
+        const char *const dot = strrchr(path, '.');
+        for (const char *const *name = names; *name != NULL; name++) {
+            if (strcmp(dot == NULL ? path : dot + 1, *name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Returns why a program of the scenario failed; NULL: none did.
+static char *failed_program(const world_t *world)
+{
+    for (size_t i = 0; i < world->app_count; i++) {
+        const char *const why = app_failure(world->apps[i]);
+        if (why != NULL && strcmp(world->apps[i]->ops->name, "programs") == 0) {
+            return sim_format("traffic[%zu] (programs) failed: %s", i, why);
+        }
+    }
+    return NULL;
+}
+
+// Returns why a run is no good; NULL: it is. A run may stall and a program may fail if an
+// expectation is about that.
 static char *fault_of(results_run_t *run, const cli_expect_case_t *one)
 {
+    static const char *const end_of_run[] = {"ended", NULL};
+    static const char *const end_of_program[] = {"end", "exit_status", "succeeded", NULL};
     const results_t *const results = results_of(run);
-    bool about_end = false;
-    for (size_t i = 0; i < one->expectation_count; i++) {
-        about_end = about_end || strcmp(one->expectations[i].path, "ended") == 0;
-    }
-    if (results->ended == SIM_ENDED_STALLED && !about_end) {
+    if (results->ended == SIM_ENDED_STALLED && !is_about(one, end_of_run)) {
         return sim_strdup(
             "the run stalled: traffic waits for ever (expect 'ended == stalled' if it "
             "should)");
@@ -28,7 +55,10 @@ static char *fault_of(results_run_t *run, const cli_expect_case_t *one)
     if (!results->conservation_ok) {
         return sim_format("packets are not conserved: %s", results->conservation_message.text);
     }
-    return results_files_whole(run) ? NULL : sim_strdup(results_error(run));
+    if (!results_files_whole(run)) {
+        return sim_strdup(results_error(run));
+    }
+    return is_about(one, end_of_program) ? NULL : failed_program(results_world(run));
 }
 
 // Runs the scenario of a case and judges its expectations. Returns SIM_OK also if they are missed.
@@ -46,14 +76,23 @@ static sim_err_t run_case(const cli_args_t *args, cli_expect_case_t *one, const 
     }
     world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;
+    cli_programs_t programs;
     sim_err_t result = world_scenario_load(NULL, one->scenario, overrides, count, &scenario, error);
     if (result == SIM_OK) {
         cli_plugins_watch(scenario);
+        if (args->starts_programs) {
+            cli_programs_allow(&programs);
+            programs.permission.keeps_output = folder != NULL;
+            scenario->programs = &programs.permission;
+        }
         const results_options_t options = {.folder = folder, .scenario_file = one->scenario};
         result = results_execute(scenario, &options, &run, error);
     }
     if (result == SIM_OK) {
         one->failure = fault_of(run, one);
+        if (args->starts_programs && folder != NULL && results_files_whole(run)) {
+            result = cli_programs_save(results_world(run), folder, error);
+        }
         one->seconds = results_of(run)->wall_s;
         for (size_t i = 0; i < one->expectation_count; i++) {
             cli_expect_judge(&one->expectations[i], results_json(run));

@@ -260,7 +260,9 @@ static sim_err_t check_point(const cli_sweep_t *sweep, size_t p, building_t *bui
     if (result == SIM_OK && sweep->ranks > 1) {
         result = world_ranks_check(scenario, error);
     }
+    static const app_programs_t looked_at = {.start = false};
     if (result == SIM_OK) {
+        scenario->programs = sweep->starts_programs ? &looked_at : NULL;
         if (!building->built || (!building->columns_good && building->tries < COLUMN_TRIES)) {
             build(sweep, scenario, p == 0, building);
         }
@@ -303,6 +305,7 @@ sim_err_t cli_sweep_load(const cli_args_t *args, const char *folder, unsigned ra
         .folder = folder,
         .ranks = ranks,
         .quick = args->quick,
+        .starts_programs = args->starts_programs,
         .plugin_limits = args->plugin_limits,
     };
     sweep->document = world_document_create();
@@ -393,7 +396,7 @@ char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
         own++;
     }
     const size_t most =
-        14 + 2 * (own + sweep->setting_count + sweep->parameter_count + sweep->override_count);
+        15 + 2 * (own + sweep->setting_count + sweep->parameter_count + sweep->override_count);
     char **const arguments = sim_alloc_array(most, sizeof(*arguments));
     size_t count = 0;
     arguments[count++] = sim_strdup("rocesim");
@@ -415,6 +418,9 @@ char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
     for (size_t i = 0; i < sweep->override_count; i++) {
         arguments[count++] = sim_strdup("--set");
         arguments[count++] = sim_strdup(sweep->overrides[i].text);
+    }
+    if (sweep->starts_programs) {
+        arguments[count++] = sim_strdup("--programs");
     }
     if (sweep->plugin_limits) {
         arguments[count++] = sim_strdup("--plugin-limits");

@@ -67,8 +67,9 @@ typedef struct cli_sweep {
     world_override_t *overrides; // of the command line, for every run; texts are borrowed
     size_t override_count;
     size_t override_capacity;
-    bool plugin_limits; // of every run; points are not checked before: that would load plug-ins
-    char *identity;     // what the folder must hold to go on with; NULL: the scenario's sum
+    bool starts_programs; // every run starts the programs of its scenario
+    bool plugin_limits;   // of every run; points are not checked before: that would load plug-ins
+    char *identity;       // what the folder must hold to go on with; NULL: the scenario's sum
 } cli_sweep_t;
 
 // Reads the sweep that the command line names, for the folder, checks each point as a scenario, and

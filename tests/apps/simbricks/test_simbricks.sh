@@ -128,7 +128,7 @@ refused() {
     within 20 "$ROCESIM" "$@" >/dev/null 2>"$work/err" </dev/null
     [ $? -eq 2 ] && grep -q "$text" "$work/err" || fail "$*: $(cat "$work/err")"
 }
-refused "only .rocesim run --programs" run "$work/star.yaml"
+refused "needs .--programs. with .rocesim run" run "$work/star.yaml"
 within 20 "$ROCESIM" serve "$work/star.yaml" >"$work/said" </dev/null
 grep -q "a session cannot use it" "$work/said" || fail "serve: $(cat "$work/said")"
 refused "cannot use it" shell "$work/star.yaml" --programs
