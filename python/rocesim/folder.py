@@ -77,6 +77,12 @@ class Result:
         """The captures that Wireshark opens."""
         return sorted((self.path / "captures").glob("*")) if (self.path / "captures").exists() else []
 
+    @property
+    def programs(self) -> dict[str, str]:
+        """What programs printed, by HOST-N: program N of a host."""
+        outputs = sorted((self.path / "programs").glob("*.out"))
+        return {path.stem: path.read_text(encoding="utf-8", errors="replace") for path in outputs}
+
     @cached_property
     def tables(self) -> dict[str, Table]:
         """All tables by name: flows, apps, ports, events, pauses, series..."""

@@ -203,6 +203,7 @@ def run(
     yes: bool = False,
     plugins: Sequence[str | os.PathLike[str]] = (),
     plugin_limits: bool = False,
+    programs: bool = False,
     progress: "Callable[[dict[str, Any]], Any] | None" = None,
 ) -> "Result":
     """Simulates a scenario and returns its results.
@@ -210,7 +211,7 @@ def run(
     scenario: the path of a file, the text of a scenario, or a mapping with its keys.
     folder: where the results are written; without it, a temporary folder that lives as long as the
         result. set: paths of attributes, or names under `parameters`, and their values.
-    seed, until, threads, ranks, yes, plugin_limits: the options of `rocesim run`.
+    seed, until, threads, ranks, yes, plugin_limits, programs: the options of `rocesim run`.
     plugins: files of C or objects whose parts the scenario may choose by name.
     progress: is called about five times a second with a mapping (sim_ns, done, planned, share from 0
         to 1, left_s, events_per_s...). If it returns False, the run is interrupted.
@@ -231,6 +232,7 @@ def run(
     arguments += ["--yes"] if yes else []
     arguments += plugin_arguments(plugins)
     arguments += ["--plugin-limits"] if plugin_limits else []
+    arguments += ["--programs"] if programs else []
     watch = _Watch(progress) if progress is not None else None
     try:
         arguments += ["--progress", watch.path] if watch is not None else []

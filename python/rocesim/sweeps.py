@@ -39,6 +39,7 @@ def sweep(
     jobs: int | None = None,
     plugins: Sequence[str | os.PathLike[str]] = (),
     plugin_limits: bool = False,
+    programs: bool = False,
 ) -> "Sweep":
     """Runs a scenario for every combination of a grid, or for each of a list of points.
 
@@ -46,8 +47,8 @@ def sweep(
     seeds: how many seeds, or a list of them. columns: paths of numbers in the summary.
     set: values for all runs. folder: where the runs are kept; a stopped sweep continues there. Without
     it, a temporary folder is used. jobs: runs at a time (None: one for each processor).
-    plugins: files of C or objects whose parts all runs may choose by name; plugin_limits: the option
-    of `rocesim sweep`.
+    plugins: files of C or objects whose parts all runs may choose by name; plugin_limits, programs:
+    the options of `rocesim sweep`.
 
     The plan is written beside the folder, as FOLDER.yaml. Raises RunFailed if runs failed; its
     attribute `result` is the sweep with those that did not.
@@ -70,6 +71,7 @@ def sweep(
         ["sweep", "--quiet", "-o", os.fspath(folder), "-j", str(workers)]
         + plugin_arguments(plugins)
         + (["--plugin-limits"] if plugin_limits else [])
+        + (["--programs"] if programs else [])
         + ["--", str(file)]
     )
     if done.returncode != 0:

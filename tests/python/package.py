@@ -89,6 +89,7 @@ def bare():
     assert rocesim.version()["formats"]["results"] == 1
     assert rocesim.__version__ == rocesim.version()["version"], "the versions differ"
     check_parameters()
+    check_programs()
     newer(result)
 
 
@@ -152,6 +153,27 @@ def check_parameters():
         file.write(SCENARIO)
     own = rocesim.parameters(path)["size"]
     assert own.sets == ("traffic[0].incast.bytes",) and own.default == "100KB", own
+
+
+def check_programs():
+    scenario = """
+parameters: {word: {default: one, help: what the program prints}}
+topology: {star: {hosts: 2}}
+traffic:
+  - programs:
+      - {host: host1, command: "echo $(word)"}
+"""
+    refused(rocesim.BadInput, lambda: rocesim.run(scenario), "needs `--programs`")
+    if not os.path.exists(os.path.join(os.environ["BUILD_DIRECTORY"], "programs-ibverbs")):
+        return
+    run = rocesim.run(scenario, programs=True)
+    assert run.programs == {"host1-0": "one\n"}, run.programs
+    path = os.path.join(folder, "programs.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(scenario)
+    swept = rocesim.sweep(path, grid={"word": ["two", "three"]}, programs=True)
+    printed = [r.programs["host1-0"] for _, r in swept.results()]
+    assert printed == ["two\n", "three\n"], printed
 
 
 def newer(result):
