@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +14,36 @@
 
 #define LEFT_S 60 // age from which a folder that nobody holds was left behind
 
+// Removes all that is in a folder, and closes its descriptor.
+static void remove_all_in(int folder)
+{
+    DIR *const opened = fdopendir(folder);
+    if (opened == NULL) {
+        (void)close(folder);
+        return;
+    }
+    for (const struct dirent *entry = readdir(opened); entry != NULL; entry = readdir(opened)) {
+        const char *const name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            (entry->d_type != DT_DIR && unlinkat(folder, name, 0) == 0)) {
+            continue;
+        }
+        const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inner >= 0) {
+            remove_all_in(inner);
+        }
+        (void)unlinkat(folder, name, AT_REMOVEDIR);
+    }
+    (void)closedir(opened);
+}
+
 void sim_folder_remove(char *folder)
 {
-    char *const roots[] = {folder, NULL};
-    FTS *const walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    FTSENT *entry = NULL;
-    while (walk != NULL && (entry = fts_read(walk)) != NULL) {
-        if (entry->fts_info != FTS_D) {
-            (void)remove(entry->fts_accpath);
-        }
+    const int opened = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (opened >= 0) {
+        remove_all_in(opened);
     }
-    if (walk != NULL) {
-        (void)fts_close(walk);
-    }
+    (void)rmdir(folder);
 }
 
 // -- folders of processes that were killed

@@ -75,7 +75,8 @@ typedef enum program_op {
     PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
                         // handle (a thread's number, plus 1): it looks at its signals again
     PROGRAM_TOUCH,      // threads that wait for descriptors look at them again
-    PROGRAM_FILES,      // brings the files of the host's devices up to date. out: files in
+    PROGRAM_FILES,      // brings the files of the host's devices up to date. in: flags (1: those of
+                        // counters, too; 0: if a program asked for some before). out: files in
                         // program_shared_t
 
     PROGRAM_SHARE, // the process shares memory with other programs of its host

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,9 +23,10 @@
 
 // The folder of a host, made when a program of the host has asked for it.
 typedef struct folder {
-    sim_scratch_t scratch;
+    char *path;
     char *temporary;  // the folder of temporary files in it
     bool shows_host;  // files of devices are there
+    bool counts;      // counters are among them
     uint64_t *values; // of the files that change, in the order in which they are written
     size_t value_count;
     size_t value_capacity;
@@ -34,12 +36,15 @@ struct app__files {
     const net_t *net;
     folder_t *folders; // by interface of the host's first NIC
     size_t folder_count;
+    pthread_mutex_t lock;  // of the next two, which programs of several threads may make
+    sim_scratch_t scratch; // has the folders of all hosts
     sim_scratch_t traces;
 };
 
 // A folder in which files are written.
 typedef struct place {
-    int root; // descriptor
+    int root; // descriptor of the host's folder
+    int here; // descriptor of the folder `prefix` in it; -1: not open yet
     char prefix[PATH_BYTES];
     int error;        // the first one; 0: none
     folder_t *folder; // of the host
@@ -52,6 +57,7 @@ app__files_t *app__files_create(const net_t *net)
     files->net = net;
     files->folder_count = net_interface_count(net);
     files->folders = sim_alloc_array(files->folder_count + 1, sizeof(*files->folders));
+    SIM_CHECK(pthread_mutex_init(&files->lock, NULL) == 0);
     return files;
 }
 
@@ -61,22 +67,31 @@ void app__files_destroy(app__files_t *files)
         return;
     }
     for (size_t i = 0; i < files->folder_count; i++) {
-        sim_scratch_remove(&files->folders[i].scratch);
+        sim_free(files->folders[i].path);
         sim_free(files->folders[i].values);
         sim_free(files->folders[i].temporary);
     }
+    sim_scratch_remove(&files->scratch);
     sim_scratch_remove(&files->traces);
+    pthread_mutex_destroy(&files->lock);
     sim_free(files->folders);
     sim_free(files);
 }
 
+// Returns a folder of all hosts, made if it is not there; NULL: it cannot be.
+static const char *scratch_of(app__files_t *files, sim_scratch_t *scratch, const char *parent,
+                              const char *name)
+{
+    pthread_mutex_lock(&files->lock);
+    const bool made = scratch->folder != NULL || sim_scratch_make(scratch, parent, name);
+    pthread_mutex_unlock(&files->lock);
+    return made ? scratch->folder : NULL;
+}
+
 const char *app__files_traces(app__program_t *program)
 {
-    sim_scratch_t *const traces = &program->files->traces;
-    return traces->folder != NULL ||
-                   sim_scratch_make(traces, program->permission->scratch, "rocesim-trace")
-               ? traces->folder
-               : NULL;
+    app__files_t *const files = program->files;
+    return scratch_of(files, &files->traces, program->permission->scratch, "rocesim-trace");
 }
 
 // -- writing
@@ -86,25 +101,56 @@ static void note(place_t *place, bool done)
     place->error = done || place->error != 0 ? place->error : errno;
 }
 
-// Makes the folders that a path needs.
-static void make_folders(const place_t *place, char *path)
+// Makes the folders of a path up to its last slash. Most of the time only the last is missing.
+static void make_folders(int root, char *path)
 {
-    for (char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdirat(place->root, path, 0755);
-        *slash = '/';
+    char *const slash = strrchr(path, '/');
+    if (slash == NULL) {
+        return;
+    }
+    *slash = '\0';
+    if (mkdirat(root, path, 0755) != 0 && errno == ENOENT) {
+        make_folders(root, path);
+        (void)mkdirat(root, path, 0755);
+    }
+    *slash = '/';
+}
+
+// Returns a descriptor of the folder in which files are written now.
+static int inside(place_t *place)
+{
+    const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    if (place->here < 0 && place->prefix[0] != '\0') {
+        place->here = openat(place->root, place->prefix, flags);
+        if (place->here < 0) {
+            make_folders(place->root, place->prefix);
+            place->here = openat(place->root, place->prefix, flags);
+        }
+    }
+    return place->here < 0 ? place->root : place->here;
+}
+
+SIM_PRINTF(2, 3) static void enter(place_t *place, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(place->prefix, sizeof(place->prefix), format, arguments);
+    va_end(arguments);
+    if (place->here >= 0) {
+        close(place->here);
+        place->here = -1;
     }
 }
 
 static void put_bytes(place_t *place, const char *name, const void *bytes, size_t count)
 {
-    char path[PATH_BYTES * 2];
+    char path[PATH_BYTES];
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
-    (void)snprintf(path, sizeof(path), "%s%s", place->prefix, name);
-    int file = openat(place->root, path, flags, 0644);
+    int file = openat(inside(place), name, flags, 0644);
     if (file < 0) {
-        make_folders(place, path);
-        file = openat(place->root, path, flags, 0644);
+        (void)snprintf(path, sizeof(path), "%s", name);
+        make_folders(inside(place), path);
+        file = openat(inside(place), name, flags, 0644);
     }
     note(place, file >= 0 && write(file, bytes, count) == (ssize_t)count);
     if (file >= 0) {
@@ -126,23 +172,23 @@ SIM_PRINTF(3, 4) static void put(place_t *place, const char *name, const char *f
 
 SIM_PRINTF(3, 4) static void point(place_t *place, const char *name, const char *format, ...)
 {
-    char path[PATH_BYTES * 2];
+    char path[PATH_BYTES];
     char target[PATH_BYTES];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(target, sizeof(target), format, arguments);
     va_end(arguments);
-    (void)snprintf(path, sizeof(path), "%s%s", place->prefix, name);
-    make_folders(place, path);
-    note(place, symlinkat(target, place->root, path) == 0 || errno == EEXIST);
+    if (symlinkat(target, inside(place), name) != 0) {
+        (void)snprintf(path, sizeof(path), "%s", name);
+        make_folders(inside(place), path);
+        note(place, symlinkat(target, inside(place), name) == 0 || errno == EEXIST);
+    }
 }
 
-SIM_PRINTF(2, 3) static void enter(place_t *place, const char *format, ...)
+// Makes a folder.
+static void put_folder(place_t *place, const char *name)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(place->prefix, sizeof(place->prefix), format, arguments);
-    va_end(arguments);
+    note(place, mkdirat(inside(place), name, 0755) == 0 || errno == EEXIST);
 }
 
 // -- what does not change
@@ -227,6 +273,7 @@ static void put_interface(place_t *place, uint32_t index, const program_device_t
     put(place, "uevent", "INTERFACE=eth%u\nIFINDEX=%u", index, index + 2);
     point(place, "device", "../..");
     point(place, "subsystem", "../../../../../class/net");
+    put_folder(place, "statistics");
 }
 
 static void put_verbs(place_t *place, uint32_t index, const program_device_t *device,
@@ -245,6 +292,8 @@ static void put_verbs(place_t *place, uint32_t index, const program_device_t *de
     point(place, "subsystem", "../../../../../class/infiniband");
     enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
     put_gids(place, device, index);
+    put_folder(place, "counters");
+    put_folder(place, "hw_counters");
     put(place, "pkeys/0", "0xffff");
     put(place, "link_layer", "%s", device->lid == 0 ? "Ethernet" : "InfiniBand");
     put(place, "lid", "0x%x", device->lid);
@@ -415,9 +464,9 @@ static void put_rows(place_t *place, const char *folder, const nic_t *nic,
     }
 }
 
-// Writes the state and the counters of a device.
-static void put_counters(place_t *place, const net_t *net, const program_device_t *device,
-                         const nic_t *nic, uint32_t index, sim_time_t now_ps)
+// Writes the state of a device, and its counters once a program has asked for some.
+static void put_changes(place_t *place, const net_t *net, const program_device_t *device,
+                        const nic_t *nic, uint32_t index, sim_time_t now_ps)
 {
     const net_port_t *const port = net_interface_port(net, nic_interface(nic));
     const nic_counters_t *const counters = nic_get_counters(nic);
@@ -428,6 +477,9 @@ static void put_counters(place_t *place, const net_t *net, const program_device_
         enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
         put(place, "state", port->down ? "1: DOWN" : "4: ACTIVE");
         put(place, "phys_state", port->down ? "3: Disabled" : "5: LinkUp");
+    }
+    if (!place->folder->counts) {
+        return;
     }
     enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
     put_rows(place, "counters", nic, nic_port_counter_infos, now_ps);
@@ -447,17 +499,22 @@ static void put_counters(place_t *place, const net_t *net, const program_device_
 // Returns the folder of the program's host, made if it is not there; NULL: it cannot be.
 static folder_t *folder_of(app__program_t *program)
 {
-    folder_t *const folder = &program->files->folders[nic_interface(nic_at(program->node, 0))];
-    if (folder->scratch.folder == NULL) {
-        if (!sim_scratch_make(&folder->scratch, program->permission->files, "rocesim-scratch")) {
+    app__files_t *const files = program->files;
+    const uint32_t host = nic_interface(nic_at(program->node, 0));
+    folder_t *const folder = &files->folders[host];
+    if (folder->path == NULL) {
+        char path[32];
+        const char *const scratch =
+            scratch_of(files, &files->scratch, program->permission->files, "rocesim-scratch");
+        if (scratch == NULL) {
             return NULL;
         }
-        const place_t place = {.root = folder->scratch.lock};
-        char shared[] = "dev/shm/";
-        char temporary[] = "tmp/";
-        make_folders(&place, shared);
-        make_folders(&place, temporary);
-        folder->temporary = sim_format("%s/tmp", folder->scratch.folder);
+        (void)snprintf(path, sizeof(path), "%u/dev/shm/", host);
+        make_folders(files->scratch.lock, path);
+        (void)snprintf(path, sizeof(path), "%u/tmp/", host);
+        make_folders(files->scratch.lock, path);
+        folder->path = sim_format("%s/%u", scratch, host);
+        folder->temporary = sim_format("%s/tmp", folder->path);
     }
     return folder;
 }
@@ -476,12 +533,12 @@ int app__files_call(app__program_t *program)
     if (folder == NULL) {
         return errno;
     }
-    const sim_scratch_t *const scratch = &folder->scratch;
-    if (strlen(scratch->folder) >= sizeof(shared->files)) {
+    if (strlen(folder->path) >= sizeof(shared->files)) {
         return ENAMETOOLONG;
     }
     place_t place = {
-        .root = open(scratch->folder, O_PATH | O_DIRECTORY | O_CLOEXEC),
+        .root = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC),
+        .here = -1,
         .folder = folder,
     };
     if (place.root < 0) {
@@ -493,11 +550,16 @@ int app__files_call(app__program_t *program)
         const uint64_t seed = sim_options(net_sim(files->net))->seed;
         put_host(&place, shared, sim_mix64(seed ^ ((uint64_t)host << 20) ^ 0xb007));
     }
-    for (uint32_t i = 0; i < shared->device_count; i++) {
-        put_counters(&place, files->net, &shared->devices[i], nic_at(program->node, (uint8_t)i), i,
-                     nic_core_now_ps(program->core));
+    if (shared->call.flags != 0 && !folder->counts) {
+        folder->counts = true;
+        folder->value_count = 0;
     }
+    for (uint32_t i = 0; i < shared->device_count; i++) {
+        put_changes(&place, files->net, &shared->devices[i], nic_at(program->node, (uint8_t)i), i,
+                    nic_core_now_ps(program->core));
+    }
+    enter(&place, "%s", "");
     close(place.root);
-    (void)snprintf(shared->files, sizeof(shared->files), "%s", scratch->folder);
+    (void)snprintf(shared->files, sizeof(shared->files), "%s", folder->path);
     return place.error;
 }

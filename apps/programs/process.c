@@ -88,7 +88,7 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
 #define ASAN_OPTIONS "ASAN_OPTIONS="
 #define ASAN_ANY_ORDER "verify_asan_link_order=0"
 
-// -- the child, between fork and exec: only calls that are safe there
+// -- the child, between vfork and exec: only calls that are safe there
 
 typedef struct child {
     char **words;
@@ -155,6 +155,16 @@ static _Noreturn void become(const child_t *child)
     const int reason = errno;
     (void)!write(report, &reason, sizeof(reason));
     _exit(STATUS_NOT_STARTED);
+}
+
+// Starts the child. Memory is not copied: this thread waits until the child has called exec.
+static pid_t start(const child_t *child)
+{
+    const pid_t pid = vfork();
+    if (pid == 0) {
+        become(child);
+    }
+    return pid;
 }
 
 // -- the parent
@@ -261,10 +271,7 @@ static sim_err_t fork_child(app__process_t *process, const app__process_plan_t *
         .output_max_bytes = plan->output_max_bytes,
         .parent = getpid(),
     };
-    const pid_t pid = fork();
-    if (pid == 0) {
-        become(&child);
-    }
+    const pid_t pid = start(&child);
     int reason = pid < 0 ? errno : 0;
     close(turns[1]);
     close(report[1]);

@@ -38,13 +38,25 @@ static const char *const prefixes[] = {
 static char root[sizeof((program_shared_t *)NULL)->files]; // ends with no slash
 static size_t root_length;                                 // 0: not known yet
 static bool is_inside;                                     // the working folder is below the root
+static bool has_counters;                                  // their files are there
 
-// Asks the simulator to bring the files up to date. Returns false if there are none.
-static bool renew(void)
+// Returns true if a path may be one of counters, of which most programs read none.
+static bool may_count(const char *path)
 {
-    program_call_t call = {.op = PROGRAM_FILES};
+    return strstr(path, "counters") != NULL || strstr(path, "statistics") != NULL ||
+           strpbrk(path, "*?[") != NULL;
+}
+
+// Asks the simulator to bring the files up to date, and to make those of counters if `path` may be
+// one, as a call that costs what calls cost or as a part of one. Returns false if there are none.
+static bool renew(const char *path, bool charges)
+{
+    const bool counts = has_counters || may_count(path);
+    program_call_t call = {.op = PROGRAM_FILES, .flags = counts};
     const int before = errno;
-    turn_charge_call();
+    if (charges) {
+        turn_charge_call();
+    }
     if (turn_call(&call) != 0) {
         errno = before;
         return false;
@@ -52,6 +64,7 @@ static bool renew(void)
     memcpy(root, turn_shared->files, sizeof root);
     root[sizeof root - 1] = '\0';
     root_length = strlen(root);
+    has_counters = counts;
     return root_length != 0;
 }
 
@@ -105,8 +118,9 @@ static const char *find(int folder, const char *path, char place[PATH_MAX], bool
         return path;
     }
     if (path[0] != '/') {
-        if (opened && begins_inside(folder)) {
-            (void)renew();
+        const bool misses = !has_counters && may_count(path);
+        if ((opened || misses) && begins_inside(folder)) {
+            (void)renew(path, opened);
         }
         return path;
     }
@@ -127,7 +141,8 @@ static const char *find(int folder, const char *path, char place[PATH_MAX], bool
         return path;
     }
     const bool changes = strncmp(path, SHARED_MEMORY, strlen(SHARED_MEMORY)) != 0;
-    if (((opened && changes) || root_length == 0) && !renew()) {
+    const bool begins = (opened && changes) || root_length == 0;
+    if ((begins || (changes && !has_counters && may_count(path))) && !renew(path, begins)) {
         return path;
     }
     if (strncmp(path, root, root_length) == 0) { // a file that the host keeps itself

@@ -20,6 +20,7 @@ device=/sys/class/infiniband/rocesim0
 counters=$device/ports/1
 cat >"$work/look.sh" <<END
 set -e
+cd $counters && [ -s hw_counters/qps_live ] && cd /
 ls $device $counters /sys/class/net /sys/bus/pci/devices
 cat $device/node_type $counters/state $counters/gids/0 $counters/gid_attrs/types/0
 readlink /sys/class/net/eth0
@@ -38,6 +39,7 @@ cat /proc/\$\$/comm /proc/net/if_inet6
 END
 cat >"$work/count.sh" <<END
 set -e
+[ -s $counters/counters/port_rcv_data ]
 cat $counters/counters/port_rcv_data $counters/hw_counters/rx_data_bytes
 ib_write_bw -d rocesim0 -F -n 100 >/dev/null
 cat $counters/counters/port_rcv_data $counters/hw_counters/rx_data_bytes
