@@ -4,6 +4,7 @@
 // Broken parts come first (hardware.c). Then come ports at which fair sharing costs flows most
 // time: incasts, hash collisions, too few links. Waits for retransmission and slow hosts (waits.c),
 // which have no cause in the network, come last.
+#include "cli/explain/causes/collisions.h"
 #include "cli/explain/causes/drops.h"
 #include "cli/explain/causes/hardware.h"
 #include "cli/explain/causes/host_inside.h"
@@ -33,7 +34,6 @@
 #define NEAR_IDEAL 1.5 // mean of times to ideal times, up to which a busy sender is minor
 #define BUSY_SHARE 0.5 // share of all losses from which a host that sends much is reported
 #define BUSY_LEAST 0.1 // and this of the time of all flows
-#define DRAWS 64u      // of other paths of a flow
 #define BUSY_PORT 0.5  // share of time from which a port is no longer filled by bursts alone
 #define ROOT_LEAST 0.1 // share of all pauses from which a root is reported by itself
 
@@ -175,119 +175,6 @@ static bool is_told(const explain_t *explain, uint32_t uid)
     return false;
 }
 
-// -- collisions
-
-// The outcome of random hashes for the flows of a port.
-typedef struct draws {
-    uint32_t together;   // number of flows that share the port at one time
-    uint32_t elsewhere;  // number of these flows that could take a path without it
-    uint32_t least_most; // flows on the fullest port of one hop, in the best draw
-    double share_as_bad; // of the draws that are at least as bad
-} draws_t;
-
-// Returns how many of the times, which are in order, are not later than `time_ps`.
-static size_t count_until(const sim_time_t *times, size_t count, sim_time_t time_ps)
-{
-    size_t low = 0;
-    while (low < count) {
-        const size_t middle = low + (count - low) / 2;
-        if (times[middle] <= time_ps) {
-            low = middle + 1;
-        } else {
-            count = middle;
-        }
-    }
-    return low;
-}
-
-// Returns the first time at which most of the flows that pass a port are under way.
-static sim_time_t time_of_most(const explain_t *explain, explain_passing_t passing)
-{
-    const size_t count = passing.count;
-    sim_time_t *const begins = sim_alloc_array(2 * count + 1, sizeof(*begins));
-    sim_time_t *const ends = begins + count;
-    for (size_t i = 0; i < count; i++) {
-        begins[i] = explain->flows[passing.flows[i]].begin_ps;
-        ends[i] = explain->flows[passing.flows[i]].end_ps;
-    }
-    cli__explain_sort(begins, NULL, count);
-    cli__explain_sort(ends, NULL, count);
-    size_t best = 0;
-    sim_time_t best_ps = 0;
-    for (size_t i = 0; i < count; i++) {
-        const sim_time_t at_ps = explain->flows[passing.flows[i]].begin_ps;
-        const size_t now = count_until(begins, count, at_ps) - count_until(ends, count, at_ps);
-        if (now > best) {
-            best = now;
-            best_ps = at_ps;
-        }
-    }
-    sim_free(begins);
-    return best_ps;
-}
-
-// Returns the flows that pass the port at the time at which most of them do, and stores that time;
-// the caller frees *flows.
-static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t **flows,
-                               sim_time_t *time_ps)
-{
-    const explain_passing_t passing = cli__explain_passing(explain, uid);
-    uint32_t *const kept = sim_alloc_array(passing.count + 1u, sizeof(*kept));
-    uint32_t count = 0;
-    *time_ps = time_of_most(explain, passing);
-    for (uint32_t i = 0; i < passing.count; i++) {
-        const explain_flow_t *const flow = &explain->flows[passing.flows[i]];
-        if (flow->begin_ps <= *time_ps && flow->end_ps > *time_ps) {
-            kept[count++] = passing.flows[i];
-        }
-    }
-    *flows = kept;
-    return count;
-}
-
-// Draws other paths for the flows that share a port, and counts how many meet at one port of the
-// switches' choice.
-static draws_t draw_paths(const explain_t *explain, uint32_t uid)
-{
-    uint32_t *flows = NULL;
-    sim_time_t time_ps = 0;
-    draws_t draws = {.together = flows_together(explain, uid, &flows, &time_ps)};
-    uint32_t *const load = sim_alloc_array(explain->port_count + 1, sizeof(*load));
-    bool *const avoids = sim_alloc(draws.together + 1u);
-    memset(avoids, 0, draws.together + 1u);
-    uint32_t as_bad = 0;
-    draws.least_most = draws.together;
-    for (uint32_t d = 0; d < DRAWS; d++) {
-        memset(load, 0, (explain->port_count + 1) * sizeof(*load));
-        uint32_t most = 0;
-        for (uint32_t i = 0; i < draws.together; i++) {
-            const explain_flow_t *const flow = &explain->flows[flows[i]];
-            const uint32_t hash =
-                (uint32_t)sim_mix64((uint64_t)d << 40 ^ (uint64_t)i << 8 ^ flow->source_port);
-            net_path_t path;
-            if (!net_path_of(explain->world->net, flow->source, flow->destination, hash, &path)) {
-                continue;
-            }
-            bool has = false;
-            for (uint32_t h = 1; h + 1 < path.hop_count; h++) {
-                const uint32_t hop = path.ports[h]->uid;
-                has |= hop == uid;
-                load[hop]++;
-                most = SIM_MAX(load[hop], most);
-            }
-            avoids[i] |= !has;
-        }
-        draws.least_most = SIM_MIN(most, draws.least_most);
-        as_bad += most >= draws.together;
-    }
-    for (uint32_t i = 0; i < draws.together; i++) {
-        draws.elsewhere += avoids[i];
-    }
-    draws.share_as_bad = (double)as_bad / DRAWS;
-    SIM_FREE_ALL(load, avoids, flows);
-    return draws;
-}
-
 // -- ports that flows share
 
 static uint32_t sources_of(const explain_t *explain, uint32_t uid)
@@ -374,16 +261,13 @@ static void add_storm_remedies(const explain_t *explain, explain_finding_t *find
 }
 
 static void explain_collision(const explain_t *explain, explain_finding_t *finding,
-                              const draws_t *draws)
+                              const explain_draws_t *draws)
 {
     finding->sentence =
         sim_format("hash collision: %u flows share %s at one time, and %u of them could take "
                    "another path",
                    draws->together, finding->place, draws->elsewhere);
-    cli__explain_evidence(finding,
-                          sim_format("another seed of the hashes: in %.0f %% of %u draws, as many "
-                                     "flows meet at one port; in the best draw, the number is %u",
-                                     100 * draws->share_as_bad, DRAWS, draws->least_most));
+    cli__explain_tell_draws(finding, draws);
     char *const seed = sim_format("seed=%" PRIu64, explain->scenario->run.seed + 1);
     cli__explain_remedy(finding, seed, "the next seed hashes flows to other paths");
     sim_free(seed);
@@ -426,9 +310,9 @@ static void find_port(explain_t *explain, uint32_t uid)
     const bool to_host = to->kind == NET_NODE_HOST;
     const bool from_host = port->port->node->kind == NET_NODE_HOST;
     const bool group = port->planes > 1; // packets that spread over equal ports never collide
-    const draws_t draws = to_host || from_host || group ? (draws_t){0} : draw_paths(explain, uid);
-    const bool collision = draws.together > 1 && 2 * draws.elsewhere >= draws.together &&
-                           draws.least_most < draws.together;
+    const explain_draws_t draws =
+        to_host || from_host || group ? (explain_draws_t){0} : cli__explain_draw(explain, uid);
+    const bool collision = cli__explain_is_collision(&draws);
     explain_finding_t *const finding =
         cli__explain_add(explain,
                          collision   ? EXPLAIN_COLLISION
@@ -451,6 +335,12 @@ static void find_port(explain_t *explain, uint32_t uid)
             "busy sender: the flows of %s fill its own link %s of %s, up to %u at a time",
             port->port->node->sim.name, finding->place,
             world_format_rate(&rate, port->port->line->rate_bps), port->shared_most);
+    } else if (draws.elsewhere > 0) {
+        finding->sentence = sim_format(
+            "oversubscribed links: up to %u flows of %u hosts meet at %s; spread evenly over equal "
+            "ports, %.0f would, and %.2g fill it",
+            draws.together, sources_of(explain, uid), finding->place, draws.expected, draws.fit);
+        cli__explain_tell_draws(finding, &draws);
     } else {
         finding->sentence =
             group
@@ -572,14 +462,17 @@ static void find_roots(explain_t *explain)
 static bool is_balanced(const explain_t *explain, uint32_t uid)
 {
     const bool to_host = explain->ports[uid].port->peer->node->kind == NET_NODE_HOST;
-    uint32_t *flows = NULL;
-    sim_time_t time_ps = 0;
-    const uint32_t together = flows_together(explain, uid, &flows, &time_ps);
+    const sim_time_t time_ps = cli__explain_time_of_most(explain, uid);
+    const explain_passing_t passing = cli__explain_passing(explain, uid);
+    uint64_t together = 0;
     uint32_t *const ends = sim_alloc_array(explain->world->nic_count + 1, sizeof(*ends));
     memset(ends, 0, (explain->world->nic_count + 1) * sizeof(*ends)); // flows that meet, by host
-    for (uint32_t i = 0; i < together; i++) {
-        const explain_flow_t *const flow = &explain->flows[flows[i]];
-        ends[to_host ? flow->source : flow->destination]++;
+    for (uint32_t i = 0; i < passing.count; i++) {
+        const explain_flow_t *const flow = &explain->flows[passing.flows[i]];
+        if (flow->begin_ps <= time_ps && flow->end_ps > time_ps) {
+            ends[to_host ? flow->source : flow->destination]++;
+            together++;
+        }
     }
     uint64_t elsewhere = 0;
     for (size_t f = 0; f < explain->flow_count; f++) {
@@ -588,8 +481,8 @@ static bool is_balanced(const explain_t *explain, uint32_t uid)
             elsewhere += ends[to_host ? flow->source : flow->destination];
         }
     }
-    SIM_FREE_ALL(ends, flows);
-    return together > 0 && elsewhere >= (uint64_t)together * together;
+    sim_free(ends);
+    return together > 0 && elsewhere >= together * together;
 }
 
 static bool drops_at(const explain_port_t *port)

@@ -56,6 +56,12 @@ plant queue-depth host2 "$star" 'traffic: [{perftest: {test: ib_send_bw, from: h
 plant window host0 "$far" 'nic: {window: 24KB}' \
     'traffic: [{perftest: {from: host0, to: host3, size: 1MB, iterations: 10}}]'
 
+# Many flows that few equal links carry; a few that too many links would carry.
+plant oversubscribed 'leaf?->spine?' 'topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 8}}' \
+    'traffic: [{permutation: {bytes: 4MB, stride: 8, qps: 4}}]'
+plant hash-collision '*' 'topology: {leaf-spine: {leaves: 2, spines: 8, hosts-per-leaf: 8}}' \
+    'traffic: [{permutation: {bytes: 4MB, stride: 8}}]'
+
 # Congestion control by marks: thresholds, CNPs, senders that do not react.
 plant ecn-thresholds leaf2 "$wide" 'nodes: {leaf2: {switch: {ecn: {kmin: 5KB, kmax: 10KB, pmax: 1}}}}' \
     'traffic: [{permutation: {bytes: 4MB, stride: 4, qps: 4}}, {incast: {to: host8, senders: 2, bytes: 2MB}}]'
