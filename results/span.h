@@ -3,7 +3,8 @@
 //
 // Two runs of the same traffic end at different times: the one with the longer tail shows lower
 // rates over its whole run although nobody waited longer. Rates are therefore counted from the
-// first start of a transfer to outputs.rates-until, by default the last start.
+// first start of a transfer to outputs.rates-until, by default the last start. Where programs have
+// all transfers, which nobody knows before, it ends with the last of them.
 #ifndef RESULTS_SPAN_H
 #define RESULTS_SPAN_H
 
@@ -29,6 +30,9 @@ bool results_plans_nothing(const app_t *app);
 // Return the two ends of the span, from <= to. Valid after results_span_end.
 sim_time_t results_span_from_ps(const results_span_t *span); // first start; 0: programs without
 sim_time_t results_span_to_ps(const results_span_t *span);
+// Returns whether the span reaches from the first transfer of programs (docs/programs.md) to the
+// end of the last one.
+bool results_span_is_of_programs(const results_span_t *span);
 // Returns the share of the span that the port's frames took, preamble to gap; 0 if it has no
 // length.
 double results_span_utilisation(const results_span_t *span, const net_port_t *port);

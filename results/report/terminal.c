@@ -87,7 +87,9 @@ static void print_rates(const world_t *world, const results_t *results, FILE *ou
             SIM_DIGITS(results_span_goodput_gbps(results->span), 5),
             world_format_time(&from, from_ps), world_format_time(&until, until_ps));
     if (until_ps < results->sim_time_ps) {
-        fprintf(out, ", while transfers start; %s to the end",
+        fprintf(out, ", %s; %s to the end",
+                results_span_is_of_programs(results->span) ? "while programs have transfers"
+                                                           : "while transfers start",
                 SIM_DIGITS(results_run_goodput_gbps(results), 5));
     }
     fputc('\n', out);

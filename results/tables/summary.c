@@ -54,7 +54,7 @@ static const results_summary_field_t fields[] = {
     MADE("ended", "", "why the run ended; done: nothing was left to do; until: the time limit; interrupted: a signal; stalled: work was left and nothing moved", results_make_ended),
     COMPARED_RUN(HEAD, "sim_time_ps", "ps", "simulated time at which the run ended", sim_time_ps, .label = "simulated time", .swept = true),
     MADE("rates.from_ps", "ps", "begin of the time over which rates and utilisation are reported: the first start of a transfer; 0 where an application has none", results_make_rates_from),
-    MADE("rates.until_ps", "ps", "end of that time: outputs.rates-until; where that is auto, the last start of a transfer if at least 16 follow one another, else the end of the run", results_make_rates_until),
+    MADE("rates.until_ps", "ps", "end of that time: outputs.rates-until; where that is auto, the last start of a transfer if at least 16 follow one another, else the end of the run, or of the last transfer where processes of this machine have all of them", results_make_rates_until),
     COMPARED_MADE(RATES, "rates.goodput_gbps", "Gbps", "payload that all NICs accepted in order from rates.from_ps to rates.until_ps, divided by that time: the network while new transfers start", results_make_rates_goodput, .label = "goodput while transfers start, Gbps"),
     COMPARED_MADE(RATES, "rates.run_goodput_gbps", "Gbps", "payload that all NICs accepted in order from rates.from_ps to the end of the run, divided by that time; the last transfers, which end alone, lower it", results_make_run_goodput, .label = "goodput to the end of the run, Gbps"),
     RUN("traffic_from_ps", "ps", "simulated time at which the first flow starts; 0 where an application has no flows", traffic_from_ps),

@@ -125,6 +125,9 @@ static void take_apps(results_t *results, const world_t *world, sim_digest_t *ou
             results->traffic_from_ps = 0;
         }
     }
+    if (results_span_is_of_programs(results->span)) {
+        results->traffic_from_ps = results_span_from_ps(results->span);
+    }
 }
 
 // Adds the port's counters to the totals, and those that ports.csv contains to the outcome.

@@ -20,6 +20,7 @@ struct results_span {
     const world_t *world;
     sim_time_t from_ps;
     sim_time_t to_ps;
+    bool of_programs;   // from the first transfer of programs to the last
     span_node_t *nodes; // as the network numbers them
     size_t node_count;
     sim_time_t *busy_ps;     // of each port
@@ -167,8 +168,47 @@ void results__span_take(results_span_t *span, sim_reader_t *bytes)
     }
 }
 
+typedef struct transfers {
+    sim_time_t first_ps;
+    sim_time_t last_ps; // NEVER: one has not ended
+} transfers_t;
+
+static void take_transfer(const app_flow_result_t *flow, void *ctx)
+{
+    transfers_t *const transfers = ctx;
+    const sim_time_t end_ps = flow->failed_ps > 0 ? flow->failed_ps : flow->end_ps;
+    transfers->first_ps = SIM_MIN(flow->start_ps, transfers->first_ps);
+    transfers->last_ps = SIM_MAX(end_ps, transfers->last_ps);
+}
+
+// Lets the span of a run whose programs have all transfers be the time of these: programs sleep
+// and exchange addresses before and after it.
+static void fit_programs(results_span_t *span)
+{
+    const world_t *const world = span->world;
+    const world_scenario_t *const scenario = world->scenario;
+    transfers_t transfers = {.first_ps = SIM_TIME_NEVER};
+    if (scenario->programs == NULL || scenario->outputs.rates_until_ps != SIM_AUTO) {
+        return;
+    }
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        if (app->ops->flows == NULL ||
+            (app->ops->flows_left_out != NULL && app->ops->flows_left_out(app) > 0)) {
+            return;
+        }
+        app->ops->flows(app, take_transfer, &transfers);
+    }
+    if (transfers.first_ps != SIM_TIME_NEVER) {
+        span->of_programs = true;
+        span->from_ps = transfers.first_ps;
+        span->to_ps = transfers.last_ps;
+    }
+}
+
 void results_span_end(results_span_t *span, sim_time_t end_ps)
 {
+    fit_programs(span);
     span->to_ps = SIM_MIN(span->to_ps, end_ps);
     span->from_ps = SIM_MIN(span->from_ps, span->to_ps);
     for (size_t i = 0; i < span->node_count; i++) {
@@ -189,6 +229,11 @@ sim_time_t results_span_from_ps(const results_span_t *span)
 sim_time_t results_span_to_ps(const results_span_t *span)
 {
     return span->to_ps;
+}
+
+bool results_span_is_of_programs(const results_span_t *span)
+{
+    return span->of_programs;
 }
 
 double results_span_utilisation(const results_span_t *span, const net_port_t *port)

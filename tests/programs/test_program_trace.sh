@@ -37,6 +37,16 @@ sort -c -n "$trace" || fail "the lines of a thread are not in the order of time"
 # The packet is on the link after the post and before the completion.
 awk -F, 'NR == 2 { print $0 }' "$work/traced/flows.csv" >"$work/flow.csv"
 [ -s "$work/flow.csv" ] || fail "no flow"
+# Rates are those of the transfers, not of the sleeps before and after them.
+python3 - "$work/traced" <<'END' || fail "the time of the rates is not that of the transfers"
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1] + "/flows.csv")))
+summary = json.load(open(sys.argv[1] + "/summary.json"))
+rates = summary["rates"]
+first, last = (f(float(r[k]) for r in rows) * 1000 for f, k in ((min, "start_ns"), (max, "end_ns")))
+assert abs(rates["from_ps"] - first) <= 1 and abs(rates["until_ps"] - last) <= 1, (rates, first, last)
+assert summary["traffic_from_ps"] == rates["from_ps"] and rates["until_ps"] < summary["sim_time_ps"]
+END
 rocesim timeline "$work/traced" -o "$work/trace.json" >/dev/null
 python3 - "$work/trace.json" "$trace" <<'END' || fail "the timeline lacks calls"
 import json, sys

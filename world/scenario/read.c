@@ -55,7 +55,7 @@ static const sim_attr_t outputs_attrs[] = {
     ATTR(COUNT, "outputs.hops-max", hops_max, "0", NULL, "100000000", "maximum number of rows of hops.csv, one for each frame on each link; 0: the run does not write hops.csv"),
     ATTR(COUNT, "outputs.operations-max", operations_max, "0", NULL, "1000000000", "maximum number of rows of operations.csv, in equal shares for all ranks of a workload; 0: the file is not written. `rocesim timeline` draws it"),
     ATTR(COUNT, "outputs.hottest-ports", hottest_ports, "10", "1", "1000", "number of ports that summary.json lists in hottest_ports and in pfc.roots"),
-    ATTR(TIME, "outputs.rates-until", rates_until_ps, "auto", "0s", NULL, "end of the time over which goodput and utilisation are reported, beginning at the first start of a transfer; auto: the last start if 16 or more follow one another, else the end of the run", .auto_ok = true),
+    ATTR(TIME, "outputs.rates-until", rates_until_ps, "auto", "0s", NULL, "end of the time over which goodput and utilisation are reported, beginning at the first start of a transfer; auto: the last start if 16 or more follow one another, else the end of the run, or of the last transfer where processes of this machine (rocesim run --programs) have all of them", .auto_ok = true),
 };
 const sim_attr_table_t world_outputs_config_attrs = SIM_ATTR_TABLE("outputs", "simulation", world_outputs_config_t, outputs_attrs);
 // clang-format on
