@@ -507,3 +507,20 @@ bool iteration_jumps(unsigned code, uint64_t flags)
                                zero || sign != overflow};
     return conditions[code >> 1] != ((code & 1) != 0);
 }
+
+static bool is_branch(const uint8_t *code)
+{
+    code += *code == 0x3e ? 1 : 0;             // notrack
+    code += (*code & 0xf0) == 0x40 ? 1 : 0;    // REX
+    const unsigned operation = code[1] & 0x38; // 0x10: call, 0x20: jmp
+    return *code == 0xff && (operation == 0x10 || operation == 0x20) && (code[1] & 0xc7) != 0x05;
+}
+
+bool iteration_branches(const uintptr_t *instructions, uint32_t count)
+{
+    uint32_t i = 0;
+    while (i < count && !is_branch((const uint8_t *)instructions[i])) {
+        i++;
+    }
+    return i < count;
+}

@@ -39,6 +39,7 @@
 #include "programs/spin/counting.h"
 #include "programs/spin/guards.h"
 #include "programs/spin/iterations.h"
+#include "programs/spin/memory.h"
 #include "programs/spin/state.h"
 #include "programs/system.h"
 #include "programs/time/detour.h"
@@ -60,6 +61,7 @@
 #define JUMPS_TRIED 4u
 #define LOCK_TEST 6u    // instructions behind an atomic one, in which a lock's success is tested
 #define VISITS_MAX 512u // of an int3 in a row without a wait, after which it is removed
+#define TRUSTED_MAX 1024u
 #define LOOK_STEPS 600u // after a wait, in which a thread may show that it has not left the loop
 #define LOOK_MORE 8u    // steps beside those of the loop
 #define DOUBTS_MAX 50
@@ -71,16 +73,18 @@ typedef struct loop {
     uint8_t byte;    // what the int3 replaces
     bool planted;
     detour_loop_t jump; // of length 0: there is an int3
-    bool trusted;       // the loop does not change the program's variables
+    bool summed;        // data is that of the last visit in this state
+    bool branches;      // it jumps to addresses that it computes, as interpreters do
+    bool trusted;       // the loop has no such jumps, and changed nothing
     uint64_t calls;     // at the last visit
     uint32_t visits;    // since the last call or wait
     uint32_t renew;     // the state at this number of visits
-    uint64_t data;
-    uint32_t length; // of an iteration, in instructions; 0: not known
-    uint64_t path;   // sum over them; 0: not known
-    bool learned;    // guards were looked for
-    int32_t doubts;  // counts waits in a row in the same state although the thread seemed to leave.
-                     // Above 0, only steps show that; from DOUBTS_MAX on, nothing does
+    uint64_t data;      // sum over what the loop may change, beside its state
+    uint32_t length;    // of an iteration, in instructions; 0: not known
+    uint64_t path;      // sum over them; 0: not known
+    bool learned;       // guards were looked for
+    int32_t doubts; // counts waits in a row in the same state although the thread seemed to leave.
+                    // Above 0, only steps show that; from DOUBTS_MAX on, nothing does
     uint32_t code_count; // of codes; 0: they are not known
     iteration_code_t codes[ITERATION_CODES_MAX];
     state_t state;
@@ -142,6 +146,12 @@ static void set_timer(long new_period_ns)
         watch->period_ns = new_period_ns;
         system_call(SYS_timer_settime, watch->timer, 0, &times, NULL);
     }
+}
+
+// Searches less often, since the program computes.
+static void search_later(void)
+{
+    set_timer(watch->period_ns < PERIOD_NS_MAX / 2 ? watch->period_ns * 2 : PERIOD_NS_MAX);
 }
 
 // -- loops
@@ -304,9 +314,11 @@ static void note_loop(uint32_t length)
     loop_t *loop = find_jump(length);
     loop = loop == NULL ? find_int3(length) : loop;
     if (loop != NULL) {
-        loop->trusted = false;
         loop->visits = 0;
         loop->renew = 1;
+        loop->summed = false;
+        loop->trusted = false;
+        loop->branches = iteration_branches(walked, length);
         loop->length = length <= LOOP_MAX ? length : 0;
         loop->path = 0;
         loop->learned = false;
@@ -316,27 +328,52 @@ static void note_loop(uint32_t length)
     }
 }
 
+// Returns the place for a state in which nothing changes but by others: its sum.
+static uint64_t *trusted_at(uint64_t sum)
+{
+    static uint64_t states[TRUSTED_MAX];
+    return &states[sum % TRUSTED_MAX];
+}
+
+// The thread is in an equal state again. Returns true if it changes nothing meanwhile. To compare
+// its memory takes time, so that is done once for a loop, and for each state of an interpreter.
+static bool changes_nothing(loop_t *loop, const greg_t *registers, const void *vectors)
+{
+    const uint64_t state = state_sum(&loop->state) ^ memory_sum_vectors(vectors);
+    if (loop->trusted || *trusted_at(state) == state) {
+        return true;
+    }
+    const uint64_t data = memory_sum((uintptr_t)registers[REG_RSP], watch, sizeof *watch) ^
+                          memory_sum_vectors(vectors);
+    const bool equal = loop->summed && data == loop->data;
+    if (equal) {
+        *trusted_at(state) = state;
+        loop->trusted = !loop->branches;
+    } else if (loop->summed) { // the program computes
+        loop->visits = VISITS_MAX + 1;
+        search_later();
+    }
+    loop->summed = true;
+    loop->data = data;
+    return equal;
+}
+
 // Returns true if the thread comes here in the same state as before, and nothing has happened.
-static bool goes_in_circle(loop_t *loop, const greg_t *registers)
+static bool goes_in_circle(loop_t *loop, const greg_t *registers, const void *vectors)
 {
     if (loop->calls != turn_calls) {
         loop->calls = turn_calls;
         loop->visits = 0;
         loop->renew = 1;
+        loop->summed = false;
     }
     loop->visits++;
-    bool equal = loop->visits > 1 && state_is(&loop->state, registers);
-    if (equal && !loop->trusted) {
-        const uint64_t data = state_sum_data();
-        equal = data == loop->data;
-        loop->trusted = equal;
-        loop->data = data;
-    }
-    if (loop->visits == loop->renew) {
-        loop->renew *= 2;
+    const bool equal = loop->visits > 1 && state_is(&loop->state, registers) &&
+                       changes_nothing(loop, registers, vectors);
+    if (loop->visits == loop->renew && !loop->summed) {
         take_state(&loop->state, registers);
-        loop->data = loop->trusted ? 0 : state_sum_data();
     }
+    loop->renew = loop->visits == loop->renew ? loop->renew * 2 : loop->renew;
     return equal;
 }
 
@@ -377,14 +414,15 @@ static void wait_for_memory(loop_t *loop, const greg_t *registers)
     loop->calls = turn_calls; // handlers of signals may have made calls
     loop->visits = 1;
     loop->renew = 2;
+    loop->summed = false;
     take_state(&loop->state, registers);
     set_timer(PERIOD_NS);
 }
 
 // The thread is at an int3 or a jump. Waits if it goes in a circle, and returns true then.
-static bool visit(loop_t *loop, const greg_t *registers)
+static bool visit(loop_t *loop, const greg_t *registers, const void *vectors)
 {
-    const bool waits = turn_on() && !turn_busy() && goes_in_circle(loop, registers);
+    const bool waits = turn_on() && !turn_busy() && goes_in_circle(loop, registers, vectors);
     if (watch->guarded != NULL && (!waits || watch->guarded != loop)) {
         watch->left = true;
         turn_shared->acted = 1;
@@ -539,13 +577,13 @@ static void go_on(loop_t *loop, bool waited, ucontext_t *context)
     }
 }
 
-void detour_pass(long long *registers)
+void detour_pass(long long *registers, const void *vectors)
 {
     registers[REG_RSP] += DETOUR_BELOW;
     for (uint32_t i = 0; i < LOOPS_MAX && turn_is_mine(); i++) {
         if (loops[i].jump.length != 0 && loops[i].jump.back == (uintptr_t)registers[REG_EFL + 1]) {
             registers[REG_RIP] = (greg_t)loops[i].place;
-            if (visit(&loops[i], registers)) {
+            if (visit(&loops[i], registers, vectors)) {
                 start_look(&loops[i], registers);
             }
         }
@@ -620,7 +658,7 @@ static void step(ucontext_t *context)
         }
     } else if (watch->steps > steps_max() + 2 * watch->circle) {
         stop(context);
-        set_timer(watch->period_ns < PERIOD_NS_MAX / 2 ? watch->period_ns * 2 : PERIOD_NS_MAX);
+        search_later();
     } else if (watch->circle != 0 ? state_precedes(registers, &watch->snapshot)
                                   : watch->steps == watch->renew) {
         watch->renew *= 2;
@@ -654,7 +692,7 @@ static bool on_trap(siginfo_t *info, ucontext_t *context)
         if (watch->on) {
             stop(context);
         }
-        go_on(loop, visit(loop, registers), context);
+        go_on(loop, visit(loop, registers, context->uc_mcontext.fpregs), context);
         return true;
     }
     if (!watch->on) {
@@ -737,7 +775,6 @@ void spin_load(void)
             loops[i].place = 0; // its library was closed
         }
     }
-    state_find_data();
     detour_find_code();
     counting_begin();
 }
@@ -745,7 +782,7 @@ void spin_load(void)
 void spin_begin(void)
 {
     (void)code_is_own(NULL);
-    state_find_data();
+    memory_begin();
     (void)code_write(NULL, NULL, 0); // opens the file of the memory
     signals_begin_stack(true);
     signals_own(SIGTRAP, on_trap);

@@ -26,11 +26,7 @@ bool state_is(const state_t *state, const greg_t *registers);
 // states: those of the outermost function first, and those of the lowest instruction.
 bool state_precedes(const greg_t *now, const state_t *other);
 
-// Finds the variables of the program and its libraries. Called again when one was loaded.
-void state_find_data(void);
-
-// Returns a sum over these variables and over the heap. A loop that counts or reads a file changes
-// them.
-uint64_t state_sum_data(void);
+// Returns a sum over the state.
+uint64_t state_sum(const state_t *state);
 
 #endif // PROGRAMS_SPIN_STATE_H

@@ -143,6 +143,7 @@ __asm__(".pushsection .text\n"
         "    xor %edx, %edx\n"
         "    xsave64 (%rsp)\n"
         "    mov %rbx, %rdi\n"
+        "    mov %rsp, %rsi\n" // the registers of vectors
         "    call detour_pass\n"
         "    mov $0xe7, %eax\n"
         "    xor %edx, %edx\n"

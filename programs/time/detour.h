@@ -41,7 +41,7 @@ bool detour_make_loop(const uint8_t *code, detour_loop_t *loop);
 
 // The jumps in loops lead here, with the program's registers. RIP is not set, and RSP is what the
 // function has to add DETOUR_BELOW to.
-void detour_pass(long long *registers);
+void detour_pass(long long *registers, const void *vectors);
 #define DETOUR_BELOW 152
 
 #endif // PROGRAMS_TIME_DETOUR_H

@@ -89,15 +89,17 @@ PROGRAM_EXPORT unsigned int sleep(unsigned int time_s)
 
 #define CALLER_WORDS 64u  // of the caller's registers and stack that are compared
 #define YIELDS_MAX 10000u // in a row that a program may count
+#define MOVES_MAX 64u     // in a row, after which a program counts its calls
 
 // Yields for a caller whose registers and stack begin at `state`. If they are as they were at the
-// last call, only a change of memory can end the loop. Else the program may count its calls, and
-// each takes some time.
+// last call, only a change of memory can end the loop. Else the program may have left it and
+// written, so others look, or it counts its calls, and each takes some time.
 static __attribute__((used)) int yield_of(const uint64_t *state)
 {
     static turn_idle_t idle = {.by_state = true};
     static uint64_t last;
     static uint32_t counted;
+    static uint32_t moves; // calls in a row in another state than the one before
     uint64_t sum = 0;
     if (sanitizers_look() || !turn_enter("sched_yield")) {
         return (int)system_call(SYS_sched_yield);
@@ -110,6 +112,8 @@ static __attribute__((used)) int yield_of(const uint64_t *state)
     if (sum != last && counted < YIELDS_MAX) {
         idle.looks = UINT64_MAX; // as a program that looks at a clock
     }
+    moves = sum != last ? moves + 1 : 0;
+    turn_shared->acted |= moves != 0 && moves <= MOVES_MAX;
     last = sum;
     turn_charge(turn_shared->call_ps);
     (void)turn_idle_wait(&idle);

@@ -5,13 +5,14 @@
 #
 # Goal: threads wait for each other by all that POSIX, C11, Linux and memory offer, in simulated time; what
 # can never end is named; equal runs have equal digests and output, whatever else the machine does. Method:
-# the functions of threads/waits.c, two programs with queue pairs, one with OpenMP, one that allocates and one
-# that unloads a library with a thread, ten times, half of them beside a process that takes a processor.
+# the functions of threads/waits.c, two programs with queue pairs, one with OpenMP, one that allocates, one that
+# computes and one that unloads a library with a thread, ten times, half of them beside a process that takes a
+# processor.
 set -eu
 . tests/script.sh
 
 library=$BUILD_DIRECTORY/programs-ibverbs/libibverbs.so.1
-for program in waits queue_pairs locks allocator unload zero_sleeps; do
+for program in waits queue_pairs locks allocator unload zero_sleeps computes; do
     [ -e "$library" ] && ${CC:-cc} -O1 "tests/programs/threads/$program.c" -o "$work/$program" -pthread \
         -libverbs 2>/dev/null || {
         echo "skipped: a compiler, libibverbs-dev or the library of programs is not there"
@@ -27,7 +28,7 @@ fi
 
 # scenario COMMAND...: one program on each host.
 scenario() {
-    printf 'topology:\n  star: {hosts: 13}\ntraffic:\n  - programs:\n'
+    printf 'topology:\n  star: {hosts: 14}\ntraffic:\n  - programs:\n'
     local host=0
     for command in "$@"; do
         printf '      - {host: host%s, command: "%s"}\n' "$host" "$command"
@@ -45,7 +46,7 @@ digest() { sed -n 's/^ *digest *//p' "$work/$1.log"; }
 
 scenario "$work"/waits\ {queue,all,spins,ends,futexes,descriptors,forks} "$work/queue_pairs" \
     "$work/queue_pairs host7" "$openmp" "$work/allocator" \
-    "$work/waits files" "$work/unload $work/unload.so" >"$work/all.yaml"
+    "$work/waits files" "$work/unload $work/unload.so" "$work/computes" >"$work/all.yaml"
 load=
 for again in 1 2 3 4 5 6 7 8 9 10; do
     run "$again" all || {
