@@ -5,9 +5,9 @@
 #
 # Goal: threads wait for each other by all that POSIX, C11, Linux and memory offer, in simulated time; what
 # can never end is named; equal runs have equal digests and output, whatever else the machine does. Method:
-# the functions of threads/waits.c, two programs with queue pairs, one with OpenMP, one that allocates, one that
-# computes and one that unloads a library with a thread, ten times, half of them beside a process that takes a
-# processor.
+# the functions of threads/waits.c, two programs with queue pairs, one with OpenMP, one that allocates, one
+# that computes and one that unloads a library with a thread, ten times, half of them beside a process that
+# takes a processor.
 set -eu
 . tests/script.sh
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/programs/threads/computes.c - a program that test_program_threads.sh starts on a simulated host.
+// tests/programs/threads/computes.c - a program that test_program_threads.sh starts.
 //
-// Its loops compute: all registers but those for vectors, or all registers, are equal again and again, and
-// no other thread has to act for the loops to end. The same loop then waits for a thread, and six processes
-// hand on a turn by nothing but a number in common memory and sched_yield().
+// Its loops compute: all registers but those for vectors, or all registers, are equal again and
+// again, and no other thread has to act for the loops to end. The same loop then waits for a thread,
+// and six processes hand on a turn by nothing but a number in common memory and sched_yield().
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
