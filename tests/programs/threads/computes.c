@@ -2,7 +2,7 @@
 // tests/programs/threads/computes.c - a program that test_program_threads.sh starts.
 //
 // Its loops compute: all registers but those for vectors, or all registers, are equal again and
-// again, and no other thread has to act for the loops to end. The same loop then waits for a thread,
+// again, and no other thread has to act for the loops to end. The same loop then waits for one,
 // and six processes hand on a turn by nothing but a number in common memory and sched_yield().
 #include <pthread.h>
 #include <sched.h>
