@@ -5,6 +5,7 @@
 
 #include "nic/cache_policy.h"
 #include "nic/config/parts.h"
+#include "nic/detail.h"
 #include "nic/extra.h"
 #include "nic/transport.h"
 
@@ -267,6 +268,18 @@ static const char **names_of(const nic_config_t *config, nic_extra_kind_t kind, 
     return names;
 }
 
+// Returns whether a detailed NIC can be this card.
+static bool is_profile(const char *name)
+{
+    const char *words = NIC_PROFILE_CHOICES;
+    const size_t size = strlen(name);
+    while (words != NULL && (strcspn(words, "|") != size || strncmp(words, name, size) != 0)) {
+        words = strchr(words, '|');
+        words = words != NULL ? words + 1 : NULL;
+    }
+    return words != NULL;
+}
+
 // Fails unless `name` is one of the kind's names, or `first` (which may be NULL).
 static sim_err_t check_name(const nic_config_t *config, nic_extra_kind_t kind, const char *first,
                             const char *name, const char *attribute, sim_message_t *message)
@@ -282,7 +295,11 @@ static sim_err_t check_name(const nic_config_t *config, nic_extra_kind_t kind, c
     }
     const char *const nearest = sim_nearest_name(name, names, count);
     sim_err_t result = SIM_OK;
-    if (!known && nearest != NULL) {
+    if (!known && kind == NIC_EXTRA_DEVICE && is_profile(name)) {
+        result = sim_fail_about(message, SIM_ERR_UNKNOWN, attribute,
+                                ": \"%s\" is a card, expected nic: {model: detailed, profile: %s}",
+                                name, name);
+    } else if (!known && nearest != NULL) {
         result =
             sim_fail_about(message, SIM_ERR_UNKNOWN, attribute,
                            ": no %s \"%s\", did you mean \"%s\"?", kinds[kind].text, name, nearest);

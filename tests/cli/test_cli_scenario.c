@@ -215,6 +215,8 @@ START_TEST(words_of_the_trade_lead_to_names)
         {"topology: {star: }\nfaults: [{link: a}]", "'part'"},
         {"topology: {star: }\nswitch: {pfc: {xoff: 1KB}}", "'threshold'"},
         {"topology: {star: }\nswitch: {pfc: {xon: 1KB}}", "'xon-offset'"},
+        {"topology: {star: }\nnic: {detailed: {profile: connectx-5}}",
+         "nic: {profile: ...} at the top of the scenario"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(words); i++) {
         char part[64];

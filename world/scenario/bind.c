@@ -199,6 +199,15 @@ static const char *name_in(const names_t *names, const char *key)
 
 static const char *const hardware_sections[] = {"nic", "switch", "link", NULL};
 
+// Returns whether a path is a section of hardware or leads into one.
+static bool is_in_hardware(const char *path)
+{
+    char *const section = sim_format("%.*s", (int)strcspn(path, "."), path);
+    const bool is = is_other(hardware_sections, section);
+    sim_free(section);
+    return is;
+}
+
 // Returns a path as nested mappings: "pfc: {alpha: ...}" for "pfc.alpha". Free it with sim_free.
 static char *nested_spelling(const char *path)
 {
@@ -288,7 +297,7 @@ static void add_place(world_error_t *error, const world_tree_entry_t *entry, con
         return;
     }
     const bool below_nodes = strncmp(path, "nodes.", 6) == 0;
-    if (*key != '\0' && (*path == '\0' || below_nodes || is_other(hardware_sections, path))) {
+    if (*key != '\0' && (*path == '\0' || below_nodes || is_in_hardware(path))) {
         char *const spelling = spelling_in_section(key, !below_nodes);
         if (spelling != NULL) {
             world_error_add(error, ", did you mean %s%s?", spelling,

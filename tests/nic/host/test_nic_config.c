@@ -45,6 +45,13 @@ START_TEST(rules_between_values_are_checked)
     set(&config, "nic.path-rtt", "hpccc");
     ck_assert_int_eq(nic_config_check(&config, &message), SIM_ERR_UNKNOWN);
     ck_assert_str_eq(message.about, "nic.path-rtt");
+    set(&config, "nic.path-rtt", "frames");
+    set(&config, "nic.model", "connectx-7");
+    ck_assert_int_eq(nic_config_check(&config, &message), SIM_ERR_UNKNOWN);
+    ck_assert_ptr_nonnull(strstr(message.text, "nic: {model: detailed, profile: connectx-7}"));
+    set(&config, "nic.model", "connectx-");
+    ck_assert_int_eq(nic_config_check(&config, &message), SIM_ERR_UNKNOWN);
+    ck_assert_ptr_nonnull(strstr(message.text, "expected one of ideal, detailed"));
     nic_config_fini(&config);
 }
 END_TEST
