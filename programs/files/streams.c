@@ -17,6 +17,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "programs/files/terminals.h"
 #include "programs/parts.h"
 #include "programs/sockets/endpoint.h"
 #include "programs/turn.h"
@@ -118,6 +119,9 @@ void streams_begin(void)
     stdout = replace(STDOUT_FILENO, stdout);
     stderr = replace(STDERR_FILENO, stderr);
     (void)setvbuf(stderr, NULL, _IONBF, 0);
+    if (terminals_has(STDOUT_FILENO)) {
+        (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    }
 }
 
 // Returns the entry of a stream of this library, or NULL.

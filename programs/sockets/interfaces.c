@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "programs/files/terminals.h"
 #include "programs/sockets/names.h"
 #include "programs/turn.h"
 
@@ -219,6 +220,9 @@ PROGRAM_EXPORT int ioctl(int descriptor, unsigned long request, ...)
     va_start(arguments, request);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
+    if (terminals_has(descriptor) && terminals_control(request, argument)) {
+        return 0;
+    }
     if (turn_on() && argument != NULL) {
         switch (request) {
         case SIOCGIFCONF:
