@@ -2,8 +2,8 @@
 // programs/files/terminals.c - terminals that programs make for their children, as mpirun does.
 //
 // The kernel hands on what is written to a terminal by a thread of its own, at a time of this
-// machine. So both ends are those of a pair of sockets here, which does so at once. The sockets have
-// a mark, by which programs that the children become know them.
+// machine. So both ends are those of a pair of sockets here, which does so at once. A mark of the
+// sockets tells programs, which the children become, what they are.
 
 #include "programs/files/terminals.h"
 
