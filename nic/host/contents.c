@@ -315,6 +315,13 @@ static size_t find_mapped(const nic_memory_t *memory, uint64_t address, uint64_t
     return SIM_MIN(length_bytes, here);
 }
 
+uint8_t *nic__memory_at(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
+{
+    uint8_t *at = NULL;
+    const size_t here = find_mapped(memory, address, length_bytes, &at);
+    return here != 0 && here == length_bytes ? at : NULL;
+}
+
 // Returns whether an area and a range share bytes. The area ends behind the range's beginning.
 static bool overlaps(const nic_map_t *map, uint64_t address, uint64_t length_bytes)
 {

@@ -36,23 +36,58 @@ static void write_for(nic_t *nic, const nic_sge_t *piece, uint8_t priority)
     }
 }
 
+// Bytes of a place; NULL: only whether there are any.
+static bool gather(const nic_memory_t *memory, const nic_place_t *place, uint64_t offset,
+                   uint8_t *to, uint64_t bytes)
+{
+    bool any = false;
+    for (uint64_t done = 0; done < bytes;) {
+        const nic_sge_t piece = nic__first_piece(place, offset + done, bytes - done);
+        if (to != NULL) {
+            nic_memory_read(memory, piece.addr, to + done, piece.length);
+        } else {
+            any |= nic_memory_has(memory, piece.addr, piece.length);
+        }
+        done += piece.length;
+    }
+    return any;
+}
+
+// Copies what lies at the place into the packet, unless nothing does.
+static void carry(nic_t *nic, net_packet_t *packet, const nic_place_t *place, uint64_t offset)
+{
+    const nic_memory_t *const memory = &nic->host->memory;
+    net_node_t *const node = &nic->host->node;
+    const uint32_t bytes = packet->payload_bytes;
+    if (nic->bound) {
+        read_for(nic, place, offset, bytes);
+    }
+    const uint8_t *const at =
+        place->list == NULL ? nic__memory_at(memory, place->address + offset, bytes) : NULL;
+    if (at != NULL) {
+        memcpy(net_packet_add_contents(node, packet), at, bytes);
+    } else if (gather(memory, place, offset, NULL, bytes)) {
+        (void)gather(memory, place, offset, net_packet_add_contents(node, packet), bytes);
+    }
+}
+
 void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address)
 {
-    if (nic->bound) {
-        const nic_place_t place = {.address = address, .count = 1};
-        read_for(nic, &place, 0, packet->payload_bytes);
-    }
-    const nic_memory_t *const memory = &nic->host->memory;
-    const uint32_t bytes = packet->payload_bytes;
-    if (nic_memory_has(memory, address, bytes)) {
-        nic_memory_read(memory, address, net_packet_add_contents(&nic->host->node, packet), bytes);
-    }
+    const nic_place_t place = {.address = address, .count = 1};
+    carry(nic, packet, &place, 0);
 }
 
 void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place, uint64_t offset)
 {
     nic_memory_t *const memory = &nic->host->memory;
     const uint8_t *const contents = net_packet_contents(packet);
+    const bool usual = place->list == NULL && contents != NULL && !nic->bound;
+    uint8_t *const at =
+        usual ? nic__memory_at(memory, place->address + offset, packet->payload_bytes) : NULL;
+    if (at != NULL && !nic_iommu_translates(nic)) {
+        memcpy(at, contents, packet->payload_bytes);
+        return;
+    }
     uint64_t done = 0;
     while (done < packet->payload_bytes) {
         const nic_sge_t piece =
@@ -75,23 +110,6 @@ void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place,
         }
         done += piece.length;
     }
-}
-
-// Bytes of a place; NULL: only whether there are any.
-static bool gather(const nic_memory_t *memory, const nic_place_t *place, uint64_t offset,
-                   uint8_t *to, uint64_t bytes)
-{
-    bool any = false;
-    for (uint64_t done = 0; done < bytes;) {
-        const nic_sge_t piece = nic__first_piece(place, offset + done, bytes - done);
-        if (to != NULL) {
-            nic_memory_read(memory, piece.addr, to + done, piece.length);
-        } else {
-            any |= nic_memory_has(memory, piece.addr, piece.length);
-        }
-        done += piece.length;
-    }
-    return any;
 }
 
 void nic__take_contents(const nic_qp_t *qp, net_packet_t *packet, nic_rx_kind_t kind, bool accepted)
@@ -188,15 +206,8 @@ void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packe
         return;
     }
     if ((wqe->flags & NIC_SEND_INLINE) == 0) {
-        const nic_memory_t *const memory = &qp->nic->host->memory;
         const nic_place_t place = nic__wqe_place(wqe);
-        if (qp->nic->bound) {
-            read_for(qp->nic, &place, offset, packet->payload_bytes);
-        }
-        if (gather(memory, &place, offset, NULL, packet->payload_bytes)) {
-            uint8_t *const contents = net_packet_add_contents(&qp->nic->host->node, packet);
-            (void)gather(memory, &place, offset, contents, packet->payload_bytes);
-        }
+        carry(qp->nic, packet, &place, offset);
         return;
     }
     const nic_wqe_more_t *const more = qp->sq_more != NULL ? more_at(qp, index) : NULL;
