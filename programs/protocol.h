@@ -75,9 +75,8 @@ typedef enum program_op {
     PROGRAM_WAKE,       // in: wait.key, count (maximum number of threads). out: count. Or in:
                         // handle (a thread's number, plus 1): it looks at its signals again
     PROGRAM_TOUCH,      // threads that wait for descriptors look at them again
-    PROGRAM_FILES,      // brings the files of the host's devices up to date. in: flags (1: those of
-                        // counters, too; 0: if a program asked for some before). out: files in
-                        // program_shared_t
+    PROGRAM_FILES,      // brings the files of the host's devices up to date. in: flags
+                        // (program_files_t). out: files in program_shared_t
 
     PROGRAM_SHARE, // the process shares memory with other programs of its host
 
@@ -238,6 +237,18 @@ typedef struct program_qp {
 // The code of a signal that kill() sends. With that of the kernel, SI_USER, no process may name
 // another one as the sender.
 #define PROGRAM_SIGNAL_OF_KILL (-90)
+
+// Parts of the files of a host, each of which is made when a program asks for it.
+typedef enum program_files {
+    PROGRAM_FILES_COUNTERS = 1,
+    PROGRAM_FILES_NET = 2,
+    PROGRAM_FILES_VERBS = 4,
+    PROGRAM_FILES_PCI = 8,
+    PROGRAM_FILES_NODES = 16,  // of NUMA
+    PROGRAM_FILES_SYSTEM = 32, // names of the host
+    PROGRAM_FILES_ALL = 63,
+    PROGRAM_FILES_ASIDE = 64, // the program asked whether a file is there, which is no call
+} program_files_t;
 
 typedef struct program_call {
     uint32_t op;

@@ -25,8 +25,8 @@
 typedef struct folder {
     char *path;
     char *temporary;  // the folder of temporary files in it
-    bool shows_host;  // files of devices are there
-    bool counts;      // counters are among them
+    bool begun;       // the folders of the devices are there
+    uint32_t parts;   // of the files that are there, as program_files_t
     uint64_t *values; // of the files that change, in the order in which they are written
     size_t value_count;
     size_t value_capacity;
@@ -251,10 +251,12 @@ static void put_node(place_t *place, uint32_t cores)
 }
 
 #define DEVICE_FOLDER "sys/devices/pci0000:00/0000:%02x:00.0/"
+#define DEVICE_LINK "../../devices/pci0000:00/0000:%02x:00.0/"
 
 static void put_interface(place_t *place, uint32_t index, const program_device_t *device)
 {
     const uint8_t *const mac = device->mac;
+    char name[PATH_BYTES];
     enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
     put(place, "address", "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
         mac[5]);
@@ -274,11 +276,15 @@ static void put_interface(place_t *place, uint32_t index, const program_device_t
     point(place, "device", "../..");
     point(place, "subsystem", "../../../../../class/net");
     put_folder(place, "statistics");
+    enter(place, "sys/class/net/");
+    (void)snprintf(name, sizeof(name), "eth%u", index);
+    point(place, name, DEVICE_LINK "net/%s", index + 1, name);
 }
 
 static void put_verbs(place_t *place, uint32_t index, const program_device_t *device,
                       const char *host)
 {
+    char name[PATH_BYTES];
     enter(place, DEVICE_FOLDER "infiniband/%s/", index + 1, device->name);
     put(place, "node_type", "1: CA");
     put(place, "node_desc", "%s %s", host, device->name);
@@ -307,10 +313,17 @@ static void put_verbs(place_t *place, uint32_t index, const program_device_t *de
     put(place, "abi_version", "1");
     put(place, "dev", "231:%u", 192 + index);
     point(place, "device", "../..");
+    enter(place, "sys/class/infiniband/");
+    point(place, device->name, DEVICE_LINK "infiniband/%s", index + 1, device->name);
+    (void)snprintf(name, sizeof(name), "uverbs%u", index);
+    enter(place, "sys/class/infiniband_verbs/");
+    point(place, name, DEVICE_LINK "infiniband_verbs/%s", index + 1, name);
+    enter(place, "dev/infiniband/");
+    point(place, name, "/dev/null"); // a character device that all may open
 }
 
 // Writes what libpci reads: a device without a region of memory, an interrupt or capabilities.
-static void put_pci(place_t *place, const program_shared_t *shared)
+static void put_pci(place_t *place, uint32_t index, const program_shared_t *shared)
 {
     static const uint8_t config[64] = {[0x0b] = 0x02}; // a network adapter
     static const char region[] = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
@@ -318,6 +331,7 @@ static void put_pci(place_t *place, const program_shared_t *shared)
     for (size_t i = 0; i < 7; i++) {
         (void)snprintf(regions + i * strlen(region), sizeof(region), "%s", region);
     }
+    enter(place, DEVICE_FOLDER, index + 1);
     put_bytes(place, "config", config, sizeof(config));
     put_bytes(place, "resource", regions, strlen(regions));
     put(place, "irq", "0");
@@ -331,29 +345,24 @@ static void put_pci(place_t *place, const program_shared_t *shared)
     put(place, "numa_node", "0");
 }
 
-static void put_device(place_t *place, uint32_t index, const program_device_t *device,
-                       const program_shared_t *shared)
+// Makes the folders in which programs look for devices, so that they see which parts there are.
+static void put_folders(place_t *place, uint32_t device_count)
 {
+    static const char *const classes[] = {"infiniband", "infiniband_verbs", "net", "misc"};
     char name[PATH_BYTES];
-    (void)snprintf(name, sizeof(name), "uverbs%u", index);
-    put_interface(place, index, device);
-    put_verbs(place, index, device, shared->host_name);
-    enter(place, DEVICE_FOLDER, index + 1);
-    put_pci(place, shared);
-#define TARGET "../../devices/pci0000:00/0000:%02x:00.0/"
-    enter(place, "sys/class/infiniband/");
-    point(place, device->name, TARGET "infiniband/%s", index + 1, device->name);
-    enter(place, "sys/class/infiniband_verbs/");
-    point(place, name, TARGET "infiniband_verbs/%s", index + 1, name);
-    enter(place, "dev/infiniband/");
-    point(place, name, "/dev/null"); // a character device that all may open
-    (void)snprintf(name, sizeof(name), "eth%u", index);
-    enter(place, "sys/class/net/");
-    point(place, name, TARGET "net/%s", index + 1, name);
-    (void)snprintf(name, sizeof(name), "0000:%02x:00.0", index + 1);
-    enter(place, "sys/bus/pci/devices/");
-    point(place, name, "../../../devices/pci0000:00/%s", name);
-#undef TARGET
+    for (uint32_t i = 0; i < device_count; i++) {
+        (void)snprintf(name, sizeof(name), "0000:%02x:00.0", i + 1);
+        enter(place, "sys/bus/pci/devices/");
+        point(place, name, "../../../devices/pci0000:00/%s", name);
+        enter(place, DEVICE_FOLDER, i + 1);
+        for (size_t j = 0; j + 1 < SIM_COUNT_OF(classes); j++) {
+            put_folder(place, classes[j]);
+        }
+    }
+    enter(place, "sys/class/");
+    for (size_t i = 0; i < SIM_COUNT_OF(classes); i++) {
+        put_folder(place, classes[i]);
+    }
 }
 
 // Adds to a text of `size` bytes what fits.
@@ -402,18 +411,10 @@ static void put_network(place_t *place, const program_shared_t *shared)
     point(place, "proc/self/net", "../net");
 }
 
-static void put_host(place_t *place, const program_shared_t *shared, uint64_t id)
+static void put_loopback(place_t *place)
 {
-    put_network(place, shared);
-    put_node(place, shared->cores);
-    for (uint32_t i = 0; i < shared->device_count; i++) {
-        put_device(place, i, &shared->devices[i], shared);
-    }
-    enter(place, "%s", "");
-    point(place, "dev/infiniband/rdma_cm", "/dev/null");
-    put(place, "sys/class/infiniband_verbs/abi_version", "6");
-    put(place, "sys/class/misc/rdma_cm/abi_version", "4");
-    point(place, "sys/class/net/lo", "../../devices/virtual/net/lo");
+    enter(place, "sys/class/net/");
+    point(place, "lo", "../../devices/virtual/net/lo");
     enter(place, "sys/devices/virtual/net/lo/");
     put(place, "address", "00:00:00:00:00:00");
     put(place, "type", "772");
@@ -422,13 +423,51 @@ static void put_host(place_t *place, const program_shared_t *shared, uint64_t id
     put(place, "iflink", "1");
     put(place, "mtu", "65536");
     put(place, "operstate", "unknown");
-    enter(place, "%s", "");
+}
+
+static void put_system(place_t *place, const char *host, uint64_t id)
+{
     const uint64_t other = sim_mix64(id + 1);
+    enter(place, "%s", "");
     put(place, "proc/sys/kernel/random/boot_id", "%08x-%04x-4%03x-8%03x-%012" PRIx64,
         (unsigned)(id >> 32), (unsigned)(id >> 16 & 0xffff), (unsigned)(id & 0xfff),
         (unsigned)(other >> 48 & 0xfff), other & 0xffffffffffff);
     put(place, "etc/machine-id", "%016" PRIx64 "%016" PRIx64, sim_mix64(id), other);
-    put(place, "proc/sys/kernel/hostname", "%s", shared->host_name);
+    put(place, "proc/sys/kernel/hostname", "%s", host);
+}
+
+// Writes what does not change of some parts (program_files_t).
+static void put_parts(place_t *place, const program_shared_t *shared, uint32_t parts, uint64_t id)
+{
+    if ((parts & PROGRAM_FILES_NET) != 0) {
+        put_network(place, shared);
+    }
+    if ((parts & PROGRAM_FILES_NODES) != 0) {
+        put_node(place, shared->cores);
+    }
+    if ((parts & PROGRAM_FILES_SYSTEM) != 0) {
+        put_system(place, shared->host_name, id);
+    }
+    for (uint32_t i = 0; i < shared->device_count; i++) {
+        if ((parts & PROGRAM_FILES_NET) != 0) {
+            put_interface(place, i, &shared->devices[i]);
+        }
+        if ((parts & PROGRAM_FILES_VERBS) != 0) {
+            put_verbs(place, i, &shared->devices[i], shared->host_name);
+        }
+        if ((parts & PROGRAM_FILES_PCI) != 0) {
+            put_pci(place, i, shared);
+        }
+    }
+    if ((parts & PROGRAM_FILES_NET) != 0) {
+        put_loopback(place);
+    }
+    if ((parts & PROGRAM_FILES_VERBS) != 0) {
+        enter(place, "%s", "");
+        point(place, "dev/infiniband/rdma_cm", "/dev/null");
+        put(place, "sys/class/infiniband_verbs/abi_version", "6");
+        put(place, "sys/class/misc/rdma_cm/abi_version", "4");
+    }
 }
 
 // -- what changes
@@ -464,34 +503,43 @@ static void put_rows(place_t *place, const char *folder, const nic_t *nic,
     }
 }
 
-// Writes the state of a device, and its counters once a program has asked for some.
+// Writes the state and the counters of a device, of the parts that are there.
 static void put_changes(place_t *place, const net_t *net, const program_device_t *device,
                         const nic_t *nic, uint32_t index, sim_time_t now_ps)
 {
     const net_port_t *const port = net_interface_port(net, nic_interface(nic));
     const nic_counters_t *const counters = nic_get_counters(nic);
-    if (changes(place, port->down)) {
-        enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
-        put(place, "operstate", port->down ? "down" : "up");
-        put(place, "carrier", port->down ? "0" : "1");
+    const uint32_t parts = place->folder->parts;
+    const bool counts = (parts & PROGRAM_FILES_COUNTERS) != 0;
+    const bool changed = changes(place, port->down);
+    if ((parts & PROGRAM_FILES_VERBS) != 0) {
         enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
-        put(place, "state", port->down ? "1: DOWN" : "4: ACTIVE");
-        put(place, "phys_state", port->down ? "3: Disabled" : "5: LinkUp");
+        if (changed) {
+            put(place, "state", port->down ? "1: DOWN" : "4: ACTIVE");
+            put(place, "phys_state", port->down ? "3: Disabled" : "5: LinkUp");
+        }
+        if (counts) {
+            put_rows(place, "counters", nic, nic_port_counter_infos, now_ps);
+        }
+        for (const nic_counter_info_t *row = nic_counter_infos; counts && row->name != NULL;
+             row++) {
+            char name[PATH_BYTES];
+            uint64_t value = 0;
+            (void)snprintf(name, sizeof(name), "hw_counters/%s", row->name);
+            memcpy(&value, (const char *)counters + row->field.offset, sizeof(value));
+            put_number(place, name, value);
+        }
     }
-    if (!place->folder->counts) {
-        return;
+    if ((parts & PROGRAM_FILES_NET) != 0) {
+        enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
+        if (changed) {
+            put(place, "operstate", port->down ? "down" : "up");
+            put(place, "carrier", port->down ? "0" : "1");
+        }
+        if (counts) {
+            put_rows(place, "statistics", nic, nic_interface_counter_infos, now_ps);
+        }
     }
-    enter(place, DEVICE_FOLDER "infiniband/%s/ports/1/", index + 1, device->name);
-    put_rows(place, "counters", nic, nic_port_counter_infos, now_ps);
-    for (const nic_counter_info_t *row = nic_counter_infos; row->name != NULL; row++) {
-        char name[PATH_BYTES];
-        uint64_t value = 0;
-        (void)snprintf(name, sizeof(name), "hw_counters/%s", row->name);
-        memcpy(&value, (const char *)counters + row->field.offset, sizeof(value));
-        put_number(place, name, value);
-    }
-    enter(place, DEVICE_FOLDER "net/eth%u/", index + 1, index);
-    put_rows(place, "statistics", nic, nic_interface_counter_infos, now_ps);
 }
 
 // -- the call
@@ -544,14 +592,16 @@ int app__files_call(app__program_t *program)
     if (place.root < 0) {
         return errno;
     }
-    if (!folder->shows_host) {
-        folder->shows_host = true;
+    if (!folder->begun) {
+        folder->begun = true;
+        put_folders(&place, shared->device_count);
+    }
+    const uint32_t missing = shared->call.flags & PROGRAM_FILES_ALL & ~folder->parts;
+    if (missing != 0) {
         const uint32_t host = nic_interface(nic_at(program->node, 0));
         const uint64_t seed = sim_options(net_sim(files->net))->seed;
-        put_host(&place, shared, sim_mix64(seed ^ ((uint64_t)host << 20) ^ 0xb007));
-    }
-    if (shared->call.flags != 0 && !folder->counts) {
-        folder->counts = true;
+        put_parts(&place, shared, missing, sim_mix64(seed ^ ((uint64_t)host << 20) ^ 0xb007));
+        folder->parts |= missing;
         folder->value_count = 0;
     }
     for (uint32_t i = 0; i < shared->device_count; i++) {

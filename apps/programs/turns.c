@@ -514,11 +514,13 @@ static bool take_call(app__pr_thread_t *thread)
         thread->called = true; // a poll ends a step
         return false;
     }
-    program->calls += shared->put_off + (call->op != PROGRAM_FLUSH || call->flags == 0);
+    const bool aside = (call->op == PROGRAM_FLUSH && call->flags != 0) ||
+                       (call->op == PROGRAM_FILES && (call->flags & PROGRAM_FILES_ASIDE) != 0);
+    program->calls += shared->put_off + !aside;
     shared->put_off = 0;
     thread->acted = thread->acted || shared->acted != 0 ||
                     (call->op != PROGRAM_WAIT && call->op != PROGRAM_POLL_CQ &&
-                     call->op != PROGRAM_YIELD && call->op != PROGRAM_FLUSH);
+                     call->op != PROGRAM_YIELD && call->op != PROGRAM_FLUSH && !aside);
     shared->acted = 0;
     app__program_post_all(program);
     if ((shared->sockets_written != 0 || call->op == PROGRAM_WAIT || call->op == PROGRAM_BYE) &&

@@ -38,23 +38,40 @@ static const char *const prefixes[] = {
 static char root[sizeof((program_shared_t *)NULL)->files]; // ends with no slash
 static size_t root_length;                                 // 0: not known yet
 static bool is_inside;                                     // the working folder is below the root
-static bool has_counters;                                  // their files are there
+static uint32_t parts;                                     // of the files that are there
 
-// Returns true if a path may be one of counters, of which most programs read none.
-static bool may_count(const char *path)
+// Returns the parts of the files (program_files_t) that a path may lead to. Each folder of a part
+// has such a word in its path, unless the path goes back from a link.
+static uint32_t parts_of(const char *path)
 {
-    return strstr(path, "counters") != NULL || strstr(path, "statistics") != NULL ||
-           strpbrk(path, "*?[") != NULL;
+    static const struct {
+        const char *word;
+        uint32_t part;
+    } words[] = {
+        {"counters", PROGRAM_FILES_COUNTERS}, {"statistics", PROGRAM_FILES_COUNTERS},
+        {"net", PROGRAM_FILES_NET},           {"infiniband", PROGRAM_FILES_VERBS},
+        {"misc", PROGRAM_FILES_VERBS},        {"pci", PROGRAM_FILES_PCI},
+        {"device", PROGRAM_FILES_PCI},        {"node", PROGRAM_FILES_NODES},
+        {"kernel", PROGRAM_FILES_SYSTEM},     {"machine-id", PROGRAM_FILES_SYSTEM},
+    };
+    uint32_t found = 0;
+    if (path[0] != '/' || strpbrk(path, "*?[{") != NULL || strstr(path, "..") != NULL) {
+        return PROGRAM_FILES_ALL;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        found |= strstr(path, words[i].word) != NULL ? words[i].part : 0u;
+    }
+    return found;
 }
 
-// Asks the simulator to bring the files up to date, and to make those of counters if `path` may be
-// one, as a call that costs what calls cost or as a part of one. Returns false if there are none.
-static bool renew(const char *path, bool charges)
+// Asks the simulator to bring the files up to date, and to make the parts that a path may lead to,
+// as a call of the program, or aside. Returns false if there are none.
+static bool renew(uint32_t wanted, bool aside)
 {
-    const bool counts = has_counters || may_count(path);
-    program_call_t call = {.op = PROGRAM_FILES, .flags = counts};
+    program_call_t call = {.op = PROGRAM_FILES,
+                           .flags = parts | wanted | (aside ? PROGRAM_FILES_ASIDE : 0u)};
     const int before = errno;
-    if (charges) {
+    if (!aside) {
         turn_charge_call();
     }
     if (turn_call(&call) != 0) {
@@ -64,7 +81,7 @@ static bool renew(const char *path, bool charges)
     memcpy(root, turn_shared->files, sizeof root);
     root[sizeof root - 1] = '\0';
     root_length = strlen(root);
-    has_counters = counts;
+    parts |= wanted;
     return root_length != 0;
 }
 
@@ -118,9 +135,8 @@ static const char *find(int folder, const char *path, char place[PATH_MAX], bool
         return path;
     }
     if (path[0] != '/') {
-        const bool misses = !has_counters && may_count(path);
-        if ((opened || misses) && begins_inside(folder)) {
-            (void)renew(path, opened);
+        if ((opened || parts != PROGRAM_FILES_ALL) && begins_inside(folder)) {
+            (void)renew(PROGRAM_FILES_ALL, !opened);
         }
         return path;
     }
@@ -141,11 +157,15 @@ static const char *find(int folder, const char *path, char place[PATH_MAX], bool
         return path;
     }
     const bool changes = strncmp(path, SHARED_MEMORY, strlen(SHARED_MEMORY)) != 0;
+    const bool real = root_length != 0 && strncmp(path, root, root_length) == 0;
+    const char *shown = real ? path + root_length : path;
+    const bool keeps = strncmp(shown, SHARED_MEMORY, strlen(SHARED_MEMORY)) == 0;
+    const uint32_t wanted = keeps ? 0 : parts_of(shown);
     const bool begins = (opened && changes) || root_length == 0;
-    if ((begins || (changes && !has_counters && may_count(path))) && !renew(path, begins)) {
+    if ((begins || (wanted & ~parts) != 0) && !renew(wanted, !begins)) {
         return path;
     }
-    if (strncmp(path, root, root_length) == 0) { // a file that the host keeps itself
+    if (real) {
         return path;
     }
     if (root_length + strlen(path) >= PATH_MAX) {

@@ -40,6 +40,7 @@ END
 cat >"$work/count.sh" <<END
 set -e
 [ -s $counters/counters/port_rcv_data ]
+[ -s /sys/class/net/eth0/../../vendor ]
 cat $counters/counters/port_rcv_data $counters/hw_counters/rx_data_bytes
 ib_write_bw -d rocesim0 -F -n 100 >/dev/null
 cat $counters/counters/port_rcv_data $counters/hw_counters/rx_data_bytes
@@ -102,7 +103,7 @@ begin_long() {
     "$ROCESIM" run "$work/long.yaml" --programs -o "$work/long" >"$work/long.log" 2>&1 &
     run=$!
     for _ in $(seq 100); do
-        find "$TMPDIR" -newer "$work/long.log" -name machine-id | grep -q . && return
+        find "$TMPDIR" -newer "$work/long.log" -name node_type | grep -q . && return
         sleep 0.1
     done
     fail "no files in TMPDIR"
