@@ -235,6 +235,8 @@ static void make_environment(const app__process_plan_t *plan, environment_t *env
     }
     // OpenMP's threads would count before they wait, which takes no simulated time.
     add_variable(environment, sim_strdup("GOMP_SPINCOUNT=0"));
+    // Python would do less in the second run than in the first one.
+    add_variable(environment, sim_strdup("PYTHONDONTWRITEBYTECODE=1"));
 }
 
 static sim_err_t refuse_start(sim_message_t *message, const char *word, int reason)

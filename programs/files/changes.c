@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "programs/files/paths.h"
+#include "programs/process/random.h"
 #include "programs/system.h"
 #include "programs/turn.h"
 
@@ -104,6 +105,87 @@ PROGRAM_EXPORT int chmod(const char *path, mode_t mode)
 {
     char place[PATH_MAX];
     return PROGRAM_NEXT(chmod)(paths_real(AT_FDCWD, path, place), mode);
+}
+
+// -- names of temporary files, which the C library would draw from the kernel
+
+#define NAME_LETTERS 6
+#define NAME_TRIES 1000
+
+// Fills in the letters before the last `suffix` letters of a pattern, and makes what it names:
+// a file by open(), a folder if `flags` is -1, nothing if it is -2. Returns -1, with errno, or the
+// descriptor.
+static int make_temporary(char *pattern, int suffix, int flags)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const size_t length = strlen(pattern);
+    char *name = pattern + length - NAME_LETTERS - suffix;
+    int result = -1;
+    if (suffix < 0 || length < (size_t)suffix + NAME_LETTERS || strncmp(name, "XXXXXX", 6) != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    errno = EEXIST;
+    for (int tries = 0; tries < NAME_TRIES && result < 0 && errno == EEXIST; tries++) {
+        uint8_t drawn[NAME_LETTERS];
+        random_fill(drawn, sizeof drawn);
+        for (int i = 0; i < NAME_LETTERS; i++) {
+            name[i] = letters[drawn[i] % (sizeof letters - 1)];
+        }
+        if (flags == -2) {
+            result = access(pattern, F_OK) != 0 && errno == ENOENT ? 0 : -1;
+            errno = result == 0 ? 0 : EEXIST;
+        } else {
+            result = flags == -1 ? mkdir(pattern, 0700)
+                                 : open(pattern, flags | O_RDWR | O_CREAT | O_EXCL, 0600);
+        }
+    }
+    return result;
+}
+
+PROGRAM_EXPORT int mkostemps(char *pattern, int suffix, int flags)
+{
+    return turn_on() ? make_temporary(pattern, suffix, flags & ~O_ACCMODE)
+                     : PROGRAM_NEXT(mkostemps)(pattern, suffix, flags);
+}
+
+PROGRAM_EXPORT int mkostemp(char *pattern, int flags)
+{
+    return mkostemps(pattern, 0, flags);
+}
+
+PROGRAM_EXPORT int mkstemps(char *pattern, int suffix)
+{
+    return mkostemps(pattern, suffix, 0);
+}
+
+PROGRAM_EXPORT int mkstemp(char *pattern)
+{
+    return mkostemps(pattern, 0, 0);
+}
+
+PROGRAM_EXPORT int mkstemp64(char *pattern)
+{
+    return mkostemps(pattern, 0, 0);
+}
+
+PROGRAM_EXPORT char *mkdtemp(char *pattern)
+{
+    if (!turn_on()) {
+        return PROGRAM_NEXT(mkdtemp)(pattern);
+    }
+    return make_temporary(pattern, 0, -1) == 0 ? pattern : NULL;
+}
+
+PROGRAM_EXPORT char *mktemp(char *pattern)
+{
+    if (!turn_on()) {
+        return PROGRAM_NEXT(mktemp)(pattern);
+    }
+    if (make_temporary(pattern, 0, -2) != 0) {
+        *pattern = '\0';
+    }
+    return pattern;
 }
 
 // -- file systems

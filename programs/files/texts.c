@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "programs/process/processes.h"
+#include "programs/process/random.h"
 #include "programs/system.h"
 #include "programs/turn.h"
 
@@ -54,6 +56,31 @@ static void put_uptime(FILE *text)
 static void put_load(FILE *text)
 {
     (void)fprintf(text, "0.00 0.00 0.00 1/1 %d\n", getpid());
+}
+
+static void put_memory(FILE *text)
+{
+    struct sysinfo system;
+    (void)sysinfo(&system);
+    const unsigned long kb = system.totalram * system.mem_unit / 1024;
+    (void)fprintf(text,
+                  "MemTotal:       %lu kB\nMemFree:        %lu kB\nMemAvailable:   %lu kB\n"
+                  "Buffers:        0 kB\nCached:         0 kB\nSwapCached:     0 kB\n"
+                  "SwapTotal:      0 kB\nSwapFree:       0 kB\nShmem:          0 kB\n"
+                  "Hugepagesize:   2048 kB\n",
+                  kb, kb / 2, kb / 2);
+}
+
+static void put_uuid(FILE *text)
+{
+    uint8_t uuid[16];
+    random_fill(uuid, sizeof uuid);
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+    for (size_t i = 0; i < sizeof uuid; i++) {
+        (void)fprintf(text, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    }
+    (void)fprintf(text, "\n");
 }
 
 // Nobody counts the time of cores.
@@ -191,6 +218,7 @@ static void put_file(FILE *text, const char *path, const char *place)
         {"/proc/cpuinfo", put_processor}, {"/proc/uptime", put_uptime},
         {"/proc/loadavg", put_load},      {"/proc/stat", put_stat},
         {"/etc/hosts", put_hosts},        {"/etc/hostname", put_hostname},
+        {"/proc/meminfo", put_memory},    {"/proc/sys/kernel/random/uuid", put_uuid},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (strcmp(path, files[i].path) == 0) {

@@ -3,6 +3,7 @@
 
 #include "programs/files/streams.h"
 #include "programs/parts.h"
+#include "programs/process/random.h"
 #include "programs/process/signals.h"
 #include "programs/spin/loops.h"
 #include "programs/time/clocks.h"
@@ -11,6 +12,7 @@
 
 void parts_begin(void)
 {
+    random_begin();
     signals_begin();
     tsc_begin();
     clocks_begin();

@@ -7,11 +7,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "programs/turn.h"
 
+#define KERNEL_WORDS 2u   // of random bytes that the kernel gives each program
 #define PROCESS_SHIFT 40u // a process draws fewer numbers
 
 static uint64_t drawn;
@@ -34,6 +36,17 @@ void random_fill(void *bytes, size_t count)
         const size_t step = count - at < sizeof number ? count - at : sizeof number;
         memcpy((char *)bytes + at, &number, step);
         at += step;
+    }
+}
+
+void random_begin(void)
+{
+    void *bytes;
+    const unsigned long place = getauxval(AT_RANDOM);
+    memcpy(&bytes, &place, sizeof bytes);
+    for (size_t i = 0; i < KERNEL_WORDS && bytes != NULL; i++) {
+        const uint64_t number = number_at(UINT64_MAX - 1 - i);
+        memcpy((char *)bytes + i * sizeof number, &number, sizeof number);
     }
 }
 

@@ -9,6 +9,9 @@
 // Fills memory with random bytes that follow from the program's seed.
 void random_fill(void *bytes, size_t count);
 
+// Replaces the random bytes that the kernel gave the program.
+void random_begin(void);
+
 // Returns the number of the process that the program sees.
 pid_t random_pid(void);
 

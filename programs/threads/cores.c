@@ -12,6 +12,9 @@
 
 PROGRAM_EXPORT long sysconf(int name)
 {
+    if (turn_on() && name == _SC_AVPHYS_PAGES) {
+        return get_avphys_pages();
+    }
     return turn_on() && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)
                ? (long)turn_shared->cores
                : PROGRAM_NEXT(sysconf)(name);

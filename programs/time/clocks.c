@@ -162,9 +162,10 @@ PROGRAM_EXPORT int getrusage(__rusage_who_t who, struct rusage *usage)
 {
     const int error = resources(who, usage);
     if (error == 0 && turn_on() && turn_enter("getrusage")) {
-        memset(&usage->ru_stime, 0, sizeof usage->ru_stime);
-        usage->ru_utime = who == RUSAGE_CHILDREN ? (struct timeval){0}
-                                                 : moment_timeval(turn_look_ps() - begin_ps);
+        memset(usage, 0, sizeof *usage); // faults and the rest are other ones in each run
+        if (who != RUSAGE_CHILDREN) {
+            usage->ru_utime = moment_timeval(turn_look_ps() - begin_ps);
+        }
     }
     return error;
 }

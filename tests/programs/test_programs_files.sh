@@ -4,8 +4,9 @@
 # tests/programs/test_programs_files.sh - the files by which programs see the devices of their host.
 #
 # Goal: paths, links and texts below /sys, /dev and /proc are those of the simulated host, whatever function
-# asks for them; counters move with the traffic, and the folder of the files is removed. Not pinned: which
-# files there are beyond those that UCX, libfabric and rdma-core read.
+# asks for them; nothing shows this machine's load, free memory or random numbers; counters move with the
+# traffic, and the folder of the files is removed. Not pinned: which files there are beyond those that UCX,
+# libfabric and rdma-core read.
 set -eu
 . tests/script.sh
 
@@ -45,6 +46,7 @@ cat $counters/counters/port_rcv_data $counters/hw_counters/rx_data_bytes
 ib_write_bw -d rocesim0 -F -n 100 >/dev/null
 cat $counters/counters/port_rcv_data $counters/hw_counters/rx_data_bytes
 END
+${CC:-cc} -O1 tests/programs/streams/machine.c -o "$work/machine"
 cat >"$work/files.yaml" <<END
 topology:
   star: {hosts: 3}
@@ -57,6 +59,8 @@ traffic:
       - {host: host1, command: "cat /proc/sys/kernel/random/boot_id /proc/sys/kernel/hostname"}
       - {host: host1, command: "sh -c 'ls /dev/shm; ls \$TMPDIR'", start: 1s}
       - {host: host1, command: "uname -a"}
+      - {host: host0, command: "$work/machine $work"}
+      - {host: host0, command: "cat /proc/meminfo /proc/sys/kernel/random/uuid"}
       - {host: host1, command: "sh -c 'sleep 1 & ls /proc | grep ^[0-9]; ps -e -o comm='"}
 END
 for run in first second; do
