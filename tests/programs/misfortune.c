@@ -108,6 +108,38 @@ static void fork_lost(void)
     exit(wait(NULL) > 0 ? 0 : 7);
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *hold_lock(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    usleep(1000);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+}
+
+// Makes a child while a handler of fork() waits for another thread.
+static void fork_locked(void)
+{
+    pthread_t thread;
+    int status = -1;
+    (void)pthread_atfork(take_lock, NULL, NULL);
+    (void)pthread_create(&thread, NULL, hold_lock, NULL);
+    usleep(10);
+    if (fork() == 0) {
+        exit(5);
+    }
+    (void)wait(&status);
+    (void)pthread_join(thread, NULL);
+    exit(WEXITSTATUS(status) == 5 ? 0 : 7);
+}
+
 static void close_descriptors(void)
 {
     for (unsigned int i = 0; i < 65536; i++) {
@@ -199,6 +231,7 @@ int main(int argc, char **argv)
         {"fork-sleeping", fork_sleeping},
         {"fork-raw", fork_raw},
         {"fork-late", fork_late},
+        {"fork-locked", fork_locked},
         {"fork-lost", fork_lost},
         {"endless", endless},
         {"close", close_descriptors},

@@ -90,6 +90,10 @@ patience=20s two "$program fork-late" "$program fork-lost" >"$work/begin.yaml"
 within 30 "$ROCESIM" run "$work/begin.yaml" --programs >"$work/begin.log" 2>&1 ||
     fail "begin: $(cat "$work/begin.log")"
 gone begin
+# A handler of fork() waits for another thread, which runs meanwhile.
+patience=5s two "$program fork-locked" "$program fork-locked" >"$work/locked.yaml"
+within 30 "$ROCESIM" run "$work/locked.yaml" --programs >"$work/locked.log" 2>&1 ||
+    fail "fork-locked: $(cat "$work/locked.log")"
 # Programs that wait in vain stall the run, also if timers go on or they try again and again.
 ${CC:-cc} -O1 -w tests/programs/vain.c -o "$work/vain"
 two "$work/vain timer" "$work/vain connect host0" >"$work/vain.yaml"

@@ -89,7 +89,9 @@ int app__thread_create(app__program_t *program, program_call_t *call, int *descr
     call->handle = thread->number;
     call->count = thread->bell;
     program->process->shared->bells[thread->bell] = PROGRAM_BELL_SILENT;
-    nic_core_start(thread->core, nic_core_now_ps(program->core));
+    if (call->op == PROGRAM_THREAD) {
+        nic_core_start(thread->core, nic_core_now_ps(program->core));
+    }
     return 0;
 }
 

@@ -49,7 +49,8 @@ typedef struct app__pr_thread {
 
 // Adds a thread to the program. Its core is not started. The program owns it.
 app__pr_thread_t *app__thread_add(app__program_t *program, int control);
-// Does PROGRAM_THREAD: makes a thread that begins now. Returns an errno value.
+// Does PROGRAM_THREAD: makes a thread that begins now. For PROGRAM_FORK, the thread does not begin:
+// app__fork_done() starts its core. Returns an errno value.
 int app__thread_create(app__program_t *program, program_call_t *call, int *descriptor);
 // Ends the thread that has the turn, after its last answer, and waits until the kernel's is gone.
 void app__thread_end(app__pr_thread_t *thread, int tid);

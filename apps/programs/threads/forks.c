@@ -55,6 +55,8 @@ void app__fork_done(app__program_t *program, const program_call_t *call)
     thread->process->pid = call->status;
     if (call->status <= 0) {
         app__thread_stop(thread);
+    } else { // not before, since handlers of pthread_atfork() let others run until now
+        nic_core_start(thread->core, nic_core_now_ps(program->core));
     }
 }
 
@@ -129,8 +131,10 @@ void app__fork_end(app__pr_thread_t *thread)
     // waits for the kernel's lock under which both are done.
     (void)kill(-program->first_process->pid, 0);
     for (size_t i = 0; i < program->thread_count; i++) {
-        // A process without a number is one that this one was about to make.
-        if (program->threads[i]->process == process || program->threads[i]->process->pid == -1) {
+        // This process was about to make those of its children that have no number yet.
+        const app__process_t *const other = program->threads[i]->process;
+        if (other == process ||
+            (other->pid == -1 && program->threads[other->parent]->process == process)) {
             program->threads[i]->lingers = false;
             app__thread_stop(program->threads[i]);
         }

@@ -8,9 +8,10 @@
 
 #include "apps/programs/threads/cores.h"
 
-// Does PROGRAM_FORK: makes the first thread of a process that begins now. Returns an errno value.
+// Does PROGRAM_FORK: makes the first thread of a process. Returns an errno value.
 int app__fork(app__program_t *program, program_call_t *call, int *descriptor);
-// Does PROGRAM_FORKED: notes the kernel's number of the process, or that there is none.
+// Does PROGRAM_FORKED: lets the process begin and notes its number of the kernel, or that there is
+// none.
 void app__fork_done(app__program_t *program, const program_call_t *call);
 // Works on PROGRAM_PROCESS. Returns an errno value.
 int app__fork_find(const app__program_t *program, program_call_t *call);
