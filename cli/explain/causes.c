@@ -75,6 +75,7 @@ const char *cli__explain_kind_name(explain_kind_t kind)
                                         [EXPLAIN_CACHE_MISSES] = "cache-misses",
                                         [EXPLAIN_PCIE] = "pcie",
                                         [EXPLAIN_UNITS] = "processing-units",
+                                        [EXPLAIN_POSTING_CORE] = "posting-core",
                                         [EXPLAIN_HOST_PATH] = "host-path",
                                         [EXPLAIN_CREDIT_WAIT] = "credit-wait",
                                         [EXPLAIN_LINK_RETRIES] = "link-retries"};

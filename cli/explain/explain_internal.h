@@ -54,6 +54,7 @@ typedef enum explain_kind {
     EXPLAIN_CACHE_MISSES,
     EXPLAIN_PCIE,
     EXPLAIN_UNITS,
+    EXPLAIN_POSTING_CORE,
     EXPLAIN_HOST_PATH,
     EXPLAIN_CREDIT_WAIT,
     EXPLAIN_LINK_RETRIES,
@@ -104,6 +105,8 @@ typedef struct explain {
     bool switches_keep; // switches do not
     explain_port_t *ports;
     uint32_t port_count;
+    char *inside_busiest;          // the busiest part of a detailed NIC or its host; NULL: none
+    double inside_busy;            // share of the time
     bool *held_hosts;              // by node: a limit inside the host is reported
     explain_nic_t *nics;           // by interface; zeros where the run has no nics.csv
     const nic_cc_ops_t **controls; // by interface; NULL: the transport has its own

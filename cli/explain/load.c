@@ -702,7 +702,8 @@ void cli__explain_fini(explain_t *explain)
     }
     SIM_FREE_ALL(explain->apps, explain->findings, explain->roots, explain->stops, explain->hops,
                  explain->passing, explain->passing_from, explain->flows, explain->ports,
-                 explain->nics, explain->held_hosts, (void *)(uintptr_t)explain->controls);
+                 explain->nics, explain->inside_busiest, explain->held_hosts,
+                 (void *)(uintptr_t)explain->controls);
     json_decref(explain->summary);
     world_destroy(explain->world);
     world_scenario_destroy(explain->scenario);

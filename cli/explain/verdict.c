@@ -197,11 +197,20 @@ char *cli__explain_verdict_text(const explain_t *explain)
                           "flows.csv has no flows, so nothing tells which ports were shared");
     }
     const uint32_t busiest = cli__explain_busiest_port(explain);
+    const double port_used = busiest != EXPLAIN_NONE ? explain->ports[busiest].utilisation : 0;
     world_text_t used;
+    world_text_t busy;
+    if (explain->inside_busy > port_used) {
+        return sim_format(
+            "no cause was found: no port was stopped or lost packets, and the busiest one, %s, was "
+            "used %s. What bounds the run is inside a host: %s was busy %s of the time",
+            busiest != EXPLAIN_NONE ? cli__explain_port_name(explain, busiest) : "none",
+            world_format_percent(&used, port_used), explain->inside_busiest,
+            world_format_percent(&busy, explain->inside_busy));
+    }
     return sim_format(
         "no cause was found: no port was stopped or lost packets. flows.csv has no flows, so "
         "nothing tells which ports were shared; the busiest port, %s, was used %s",
         busiest != EXPLAIN_NONE ? cli__explain_port_name(explain, busiest) : "none",
-        world_format_percent(&used,
-                             busiest != EXPLAIN_NONE ? explain->ports[busiest].utilisation : 0));
+        world_format_percent(&used, port_used));
 }

@@ -14,6 +14,7 @@
 #include "nic/detail.h"
 #include "world/format.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@
 #define EXCESS_LEAST 0.25 // share of the time of a host's flows that nothing else explains
 #define MTU_LARGE 4096u   // the largest of RoCE
 #define LINE_BYTES 64.0
+#define SEVERAL_LEAST 0.9 // share of the time from which several cores hold the traffic
+#define ROUNDING 0.05     // share of a core's time that is no work of a further one
 
 // A part of a NIC or host, and how busy it was.
 typedef struct part {
@@ -201,6 +204,35 @@ static void consider_units(const inside_t *nic, part_t *worst)
              own->rx_put_ps, usual->rx_put_ps, true);
 }
 
+// Considers the cores that post WQEs to a NIC and take its CQEs: one, unless the work is more than
+// that of one. Several are considered only where they have hardly any time left.
+static void consider_cores(const inside_t *nic, part_t *worst)
+{
+    const nic_detail_t *const own = &nic->detail;
+    const nic_detail_t *const usual = &nic->profile;
+    if (nic->config->posting != NIC_POSTING_FREE) {
+        return; // the GPU's threads or a core for them
+    }
+    const double wqes = counted(nic, "wqes_posted");
+    const double lines = counted(nic, "mmio_lines");
+    const double doorbells = counted(nic, "doorbells");
+    const double writes = doorbells + SIM_MIN(lines, wqes);
+    const double work_ps = wqes * (double)own->cpu_post_ps + lines * (double)own->cpu_line_ps +
+                           doorbells * (double)own->cpu_doorbell_ps +
+                           writes * (double)own->cpu_fence_ps +
+                           counted(nic, "cqes_polled") * (double)own->cpu_cqe_ps;
+    const double cores = SIM_MAX(ceil(work_ps / nic->out_ps - ROUNDING), 1.0);
+    const double busy = work_ps / nic->out_ps / cores;
+    if (cores > 1 && busy < SEVERAL_LEAST) {
+        return;
+    }
+    const bool fences = own->cpu_fence_ps > own->cpu_post_ps;
+    consider(worst, EXPLAIN_POSTING_CORE, cores > 1 ? "the posting cores" : "the posting core",
+             busy, fences ? "cpu.mmio-fence" : "cpu.post",
+             fences ? own->cpu_fence_ps : own->cpu_post_ps,
+             fences ? usual->cpu_fence_ps : usual->cpu_post_ps, true);
+}
+
 // -- caches
 
 typedef struct cache {
@@ -351,6 +383,12 @@ static void find_in_nic(inside_t *nic)
     part_t part = {.busy = 0};
     consider_pcie(nic, &part);
     consider_units(nic, &part);
+    consider_cores(nic, &part);
+    if (part.busy >= BUSY_LEAST && part.busy > explain->inside_busy) {
+        sim_free(explain->inside_busiest);
+        explain->inside_busiest = sim_format("%s of the NIC of %s", part.what, name);
+        explain->inside_busy = SIM_MIN(part.busy, 1.0);
+    }
     if (cache != NULL && (!listed || is_slow(nic)) && (lookups.cost > part.busy || !part.slower)) {
         const uint64_t entries = detail_at(&nic->detail, cache->entries);
         explain_finding_t *const finding = add_nic(
@@ -368,13 +406,21 @@ static void find_in_nic(inside_t *nic)
     if (part.busy < BUSY_LEAST || (listed ? !is_slow(nic) : !part.slower)) {
         return;
     }
+    const bool core = part.kind == EXPLAIN_POSTING_CORE;
+    const bool many = part.what[strlen(part.what) - 1] == 's' || part.kind == EXPLAIN_UNITS;
     explain_finding_t *const finding =
         add_nic(nic, part.kind,
                 sim_format("%s: %s of the NIC of %s %s busy %s of the time, by its counters and "
                            "nic.detailed.%s",
-                           part.kind == EXPLAIN_PCIE ? "PCIe limit" : "processing units", part.what,
-                           name, part.kind == EXPLAIN_PCIE ? "was" : "were",
+                           core                        ? "posting core"
+                           : part.kind == EXPLAIN_PCIE ? "PCIe limit"
+                                                       : "processing units",
+                           part.what, name, many ? "were" : "was",
                            world_format_percent(&busy, SIM_MIN(part.busy, 1.0)), part.path));
+    if (finding != NULL && core) {
+        cli__explain_evidence(finding, sim_strdup("several WQEs in one post take less of its "
+                                                  "time, and queue pairs of another thread none"));
+    }
     if (finding != NULL && part.kind == EXPLAIN_UNITS && nic->config->mtu_bytes < MTU_LARGE) {
         cli__explain_nic_remedy(explain, finding, nic->interface, "mtu=4096",
                                 "fewer and larger packets for the units");

@@ -128,6 +128,11 @@ plant processing-units 'host*' "$star" 'nic: {model: detailed, detailed: {pu: {c
     'traffic: [{permutation: {bytes: 1MB}}]'
 plant processing-units host0 "$star" 'nic: {model: detailed, detailed: {pu: {count: 1, send: 1us}}}' \
     'traffic: [{perftest: {test: ib_write_bw, size: 64, iterations: 2000}}]'
+plant posting-core host0 "$star" 'nic: {model: detailed, detailed: {cpu: {post: 500ns}}}' \
+    'traffic: [{perftest: {test: ib_write_bw, size: 64, iterations: 2000}}]'
+plant posting-core host3 "$star" 'nic: {model: detailed}' 'nodes: {host3: {nic: {detailed:
+    {cpu: {mmio-fence: 2us}}}}}' \
+    'traffic: [{perftest: {test: ib_send_bw, size: 1KB, from: host3, to: host1, iterations: 2000}}]'
 plant cache-misses 'host*' "$star" 'nic: {model: detailed, detailed: {context: {entries: 16}}}' \
     'traffic: [{contexts: {tokens: 256, pattern: uniform, operations: 2000}}]'
 plant host-path host3 "$wide" 'nodes: {host3: {nic: {host: {memory-bandwidth: 40Gbps}}}}' "$shift"

@@ -419,6 +419,7 @@ export const run_texts = (of: Both) => ({
             overload: of("Overload", "过载"),
             "cache-misses": of("Cache misses of a NIC", "网卡缓存未命中"),
             pcie: of("PCIe limit", "PCIe 瓶颈"),
+            "posting-core": of("Limit of the core that posts", "提交工作请求的核成为瓶颈"),
             "processing-units": of("Limit of a NIC's processing units", "网卡处理单元瓶颈"),
             "credit-wait": of("Link that waits for credits", "链路等待信用"),
             "link-retries": of("Link that repeats damaged packets", "链路重传损坏的数据包"),
