@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define CHILD_STACK_BYTES (UINT64_C(64) << 10)
 #define END_MS 5000u // that a process may take for its end
 #define STATUS_NOT_STARTED 127
 #define FIELDS_TO_THREADS 18u // of /proc/PID/stat, from the name to the number of threads
@@ -88,7 +89,7 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
 #define ASAN_OPTIONS "ASAN_OPTIONS="
 #define ASAN_ANY_ORDER "verify_asan_link_order=0"
 
-// -- the child, between vfork and exec: only calls that are safe there
+// -- the child, before exec, in the memory of its parent: only calls that are safe there
 
 typedef struct child {
     char **words;
@@ -157,13 +158,20 @@ static _Noreturn void become(const child_t *child)
     _exit(STATUS_NOT_STARTED);
 }
 
-// Starts the child. Memory is not copied: this thread waits until the child has called exec.
-static pid_t start(const child_t *child)
+static int begin_child(void *ctx)
 {
-    const pid_t pid = vfork();
-    if (pid == 0) {
-        become(child);
-    }
+    become(ctx);
+}
+
+// Starts the child. Memory is not copied: this thread waits until the child has called exec.
+static pid_t start(child_t *child)
+{
+    char *const stack = sim_alloc(CHILD_STACK_BYTES);
+    const pid_t pid =
+        clone(begin_child, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+    const int reason = errno;
+    sim_free(stack);
+    errno = reason;
     return pid;
 }
 
@@ -260,7 +268,7 @@ static sim_err_t fork_child(app__process_t *process, const app__process_plan_t *
         close(turns[1]);
         return refuse_start(message, plan->words[0], reason);
     }
-    const child_t child = {
+    child_t child = {
         .words = plan->words,
         .environment = environment->entries,
         .path = path,
