@@ -5,7 +5,8 @@
 # This is a script, since published figures stand beside its runs.
 # Published tables; the choice is NCCL's unless a table names an algorithm. `fit` tables decided constants
 # of the model, `held` ones did not. Names have the kind (ar: all-reduce, ag: all-gather, rs: reduce-scatter,
-# a2a: all-to-all, ringC: all-reduce by a ring of C channels, tree) and the GPUs. docs/models/collectives.md
+# a2a: all-to-all, bc: broadcast, sr: sends to the next GPU, ringC: all-reduce by a ring of C channels,
+# tree) and the GPUs. docs/models/collectives.md
 # has the sources. B: two servers of 8 H100. A: virtual machines of a cloud that is not named; its times are
 # those of a tree with 32 channels of 512 KiB: the rate of a block is fitted at 16 MiB, and a factor on the
 # latencies at 8 bytes. The last lines have the median and the worst difference of each table.
@@ -25,6 +26,8 @@ options_of() {
     ag-*) options+=(kind=all-gather) ;;
     rs-*) options+=(kind=reduce-scatter) ;;
     a2a-*) options+=(kind=all-to-all) ;;
+    bc-*) options+=(kind=broadcast repeat=20) ;; # nccl-tests has no barrier between calls
+    sr-*) options+=(kind=send-recv) ;;
     tree-*) options+=(algorithm=tree) ;;
     ring*)
         local protocol=simple
@@ -33,13 +36,18 @@ options_of() {
         options+=(algorithm=ring protocol=$protocol channels="$(expr "$1" : 'ring\([0-9]*\)')")
         ;;
     esac
-    [[ $1 != ar-2h100 && $1 != ar-8a100* && $1 != rs-8h100 ]] || options+=(algorithm=ring)
+    [[ $1 != ar-2h100 && $1 != rs-8h100 ]] || options+=(algorithm=ring)
     [[ $1 != *b[23]00* ]] || options+=(nvlink=7200Gbps)
     [[ $1 != *a100* ]] || options+=(nvlink=2400Gbps)
-    [[ $1 != ar-2x8h100 && $1 != *-2x8h200 && $1 != *-2x8b200-* ]] || options+=(processor=intel)
+    [[ $1 != *mi3[0-2]* ]] || options+=(nvlink=3584Gbps library=rccl)
+    [[ $1 != *mi355x* ]] || options+=(nvlink=4300Gbps library=rccl)
+    [[ $1 != *h800* ]] || options+=(nvlink=1600Gbps)
+    [[ $1 != *-2x8a100 ]] || options+=(rate=200Gbps)
+    [[ $1 != ar-2x8h100 && $1 != *-2x[18]h200* && $1 != *-2x8b200-* ]] || options+=(processor=intel)
     [[ $1 != *-2x8b200 ]] || options+=(rate=326Gbps) # that of the slower NICs there, by ib_write_bw
     case $1 in
     *-2h100 | *-2b200) options+=(ranks=2 per_node=2 topology=star) ;;
+    *-2x1*) options+=(ranks=2 per_node=1) ;;
     *-4x8*) options+=(ranks=32) ;;
     *-8x8*) options+=(ranks=64) ;;
     *-8*) options+=(ranks=8 topology=star) ;;
@@ -105,6 +113,32 @@ held ag-2x8b200-b 64:48.3 1024:63.8 4096:94.2 16384:140.4 65536:236.2 131072:415
 held ag-2x8b200-b 1048576:2767.0
 fit a2a-2x8b200 64:39.6 1024:78.4 4096:158.1 16384:445.5 65536:1566.7 262144:6021.9
 held ar-8b200 64:28.4 1024:30.1 2048:34.3 4096:56.2 16384:107.0 65536:277.2 262144:712.6 1048576:2601.8
+held ar-2x8h200 64:70.3 256:63.6 1024:76.9 4096:106.1 8192:149.8 32768:276.9 65536:461.0 131072:742.1
+held ar-2x8h200 262144:1275.2
+held ar-2x8h200 1048576:4388.6 4194304:16715.2
+held ar-2x8h200-oci 1048576:4396.8 2097152:8538.8 4194304:16756
+held ag-2x1h200 64:30.0 256:41.0 1024:61.3 4096:119.5 16384:371.4 65536:1282.5 262144:4526.0 1048576:17261
+held bc-8h800 16:25.6 64:26.7 256:33.4 1024:43.4 4096:45.1 16384:123.0 65536:430.6 262144:1649.9
+held bc-8h800 1048576:6520.1
+held sr-8a100 131072:1211.2 262144:1423.3 524288:2785.4 1048576:5503.4
+held ar-2x8a100 1048576:10776 2097152:21287 4194304:42381
+held ar-8mi300x 16:15.5 64:14.3 256:17.5 1024:28.4 4096:53.0 16384:149.9 65536:432.5 262144:1540.4
+held ar-8mi300x 1048576:5990.7
+held ar-8mi300x 4194304:23841
+held ar-8mi300x-b 64:44.5 256:50.5 1024:49.5 4096:58.1 16384:152.9 65536:403.1 262144:1491.6 1048576:5829.1
+held a2a-8mi300x 64:42.2 256:46.9 1024:46.6 4096:46.2 16384:74.9 65536:238.8 131072:437.8
+held ar-2x8mi300x 64:241.1 256:248.8 1024:414.8 4096:337.9 16384:497.3 65536:821.9 262144:1713.4
+held ar-2x8mi300x 1048576:5908.3
+held ar-2x8mi300x-b 8192:235.4 16384:315.5 65536:650.4 262144:1974.0 1048576:6412.6 4194304:23707
+held ar-8mi325x 4194304:23719
+held ar-2x8mi325x 4194304:23192
+held ar-4x8mi325x 4194304:23904
+held ar-8x8mi325x 4194304:24572
+held ar-8mi355x 64:33.4 256:38.8 1024:37.4 4096:48.0 16384:116.7 65536:324.1 262144:1188.5 1048576:4667.8
+held a2a-8mi355x 64:32.4 256:37.5 1024:37.5 4096:36.1 16384:59.5 65536:196.7 131072:364.5
+held ar-2x8mi355x 64:59.2 256:67.2 1024:81.4 4096:118.6 16384:261.6 65536:614.3 262144:1652.0 1048576:5525.0
+held ar-2x8mi355x-b 64:50.0 256:60.2 1024:69.0 4096:88.6 16384:177.1 65536:439.3 262144:1355.7 1048576:5302.0
+held a2a-2x8mi355x 64:37.0 256:40.7 1024:55.0 4096:87.8 16384:223.3 65536:751.0 262144:2885.0 1048576:11253.5
 ROWS
 for table in $(tail -n +2 "$out/data.csv" | awk -F, '!seen[$1]++ { print $1 }') fit held; do
     awk -F, -v t="$table" '$1 == t || $10 == t { print $9 < 0 ? -$9 : $9 + 0 }' "$out/data.csv" | sort -g |

@@ -43,7 +43,7 @@ expected() {
         set+=(--set "$option")
     done
     found=$("$program" check "$here/collective.yaml" "${set[@]}" "${more[@]}" 2>&1 |
-        sed -n 's/.*NCCL expects \([0-9.]*\) us.*/\1/p' | head -n 1)
+        sed -n 's/.*[NR]CCL expects \([0-9.]*\) us.*/\1/p' | head -n 1)
     echo "${found:--}"
 }
 

@@ -26,9 +26,12 @@
 static void write_plan(const app__collectives_t *all, const app__coll_plan_t *plan, uint64_t calls,
                        void (*write)(const char *text, void *ctx), void *ctx)
 {
-    char *const expected = plan->expected_us > 0
-                               ? sim_format("; NCCL expects %.1f us", plan->expected_us)
-                               : sim_strdup("");
+    char *const expected =
+        plan->expected_us > 0
+            ? sim_format("; %s expects %.1f us",
+                         all->options.library == APP__LIBRARY_RCCL ? "RCCL" : "NCCL",
+                         plan->expected_us)
+            : sim_strdup("");
     char *const text = sim_format(
         "%" PRIu64 " x %s of %u rank%s on %u node%s, %" PRIu64 " bytes: %s, %s, %u channel%s%s\n",
         calls,

@@ -25,6 +25,10 @@
 #define DOMAIN_CHANNELS 24u
 #define DOMAIN_CHANNELS_BLACKWELL 32u
 #define P2P_CHANNELS 32u
+// RCCL: twice 4 for each of 7 rings in a node, 64 between nodes and of sends and receives
+#define RCCL_DOMAIN_CHANNELS 56u
+#define RCCL_CHANNELS 64u
+#define ALL_PAIRS_CHANNELS 8u // RCCL: of its all-reduces of all pairs
 #define NIC_DOUBLED_BPS UINT64_C(400000000000)
 #define CHANNELS_MAX 64u      // NCCL: MAXCHANNELS
 #define P2P_LL_MAX (16 * KIB) // NCCL (to 2.28): of a pair, for each of these channels
@@ -37,6 +41,7 @@
 #define LINKS_SHARE (18 * 20.6 / 450)
 #define LINKS_SHARE_BLACKWELL (18 * 40.1 / 900)
 #define NVLS_SHARE (5.0 / 6)
+#define LINKS_SHARE_XGMI (48.0 / 64) // RCCL: of a link of MI300X
 // NCCL: at most 32 GPUs are heads, which reduce and spread for all of a rack.
 #define NVLS_HEADS 32u
 // NVLS between nodes: a shard's bus bandwidth, which NCCL 2.30 expects at most with 2 and with more
@@ -52,6 +57,8 @@ static const double nvls_tree_gbytes[2][2] = {{57.7, 45.5}, {96, 80}}; // Hopper
 // of 200 Gbps for that of an A100.
 #define BLACKWELL_BPS UINT64_C(7200000000000)
 #define AMPERE_BPS UINT64_C(2400000000000)
+// NCCL's latencies and the rates of blocks are those of GPUs with 1.98 GHz; an A100 has 1.41 GHz.
+#define AMPERE_CLOCKS 1.4
 #define BUFFER_STEPS 8u                       // NCCL: steps of a channel's buffer
 #define SLICES_MAX (APP__COLL_WINDOW_MAX - 1) // of a chunk: the buffer has room for one more
 
@@ -66,6 +73,7 @@ static const app__algorithm_t *const algorithms[APP__ALGORITHM_COUNT] = {
     [APP__ALGORITHM_CHAIN] = &app__chain,
     [APP__ALGORITHM_PAIRWISE] = &app__pairwise,
     [APP__ALGORITHM_DIRECT] = &app__direct,
+    [APP__ALGORITHM_ALL_PAIRS] = &app__all_pairs,
 };
 
 // A protocol of NCCL: the data in a step of a channel's buffer, and what a ring's chunk and
@@ -216,21 +224,40 @@ static uint64_t step_bytes(const app__coll_plan_t *plan)
                : protocols[plan->protocol].step_bytes;
 }
 
-// Returns the bytes of a chunk of a tree with LL128, which get smaller with the buffer: NCCL 2.23,
-// calcCollChunking in src/enqueue.cc.
-static uint64_t tree_chunk(const app__coll_plan_t *plan, uint64_t chunk)
+// Halves a chunk while the buffer has fewer loops than a limit and the chunk more than some KiB.
+// There is a limit for each of these.
+typedef struct shrink {
+    double loops[4];
+    uint32_t kib[4];
+} shrink_t;
+
+// Returns the bytes of a chunk of a tree or a chain, which get smaller with the buffer: trees with
+// LL128 (NCCL 2.23, calcCollChunking in src/enqueue.cc), and both with Simple (RCCL, and NCCL up to
+// 2.18).
+static uint64_t small_chunk(const app__coll_plan_t *plan, bool rccl, uint64_t chunk)
 {
     const app__program_t *const program = &plan->program;
     const double per_node = (double)program->ranks / program->layout->nodes;
-    double steps = 1 + 0.1 * per_node;
+    const bool tree = program->algorithm == &app__tree;
+    double levels = 0;
     for (uint32_t nodes = program->layout->nodes; nodes > 1; nodes /= 2) {
-        steps += 1;
+        levels += 1;
     }
-    for (uint32_t times = 64, least = 128; times >= 16; times /= 4, least /= 4) {
-        uint64_t loops = plan->bytes / (program->channels * chunk);
-        while ((double)loops < steps * times / per_node && chunk > least * KIB) {
+    const double steps = (1 + levels + 0.1 * per_node) / per_node;
+    const double depth = per_node - 1 + levels;
+    shrink_t shrink = {.loops = {0}};
+    if (tree && plan->protocol == APP__PROTOCOL_LL128) {
+        shrink = (shrink_t){{64 * steps, 16 * steps}, {128, 32}};
+    } else if (rccl && tree && plan->protocol == APP__PROTOCOL_SIMPLE) {
+        shrink = (shrink_t){{8 * depth, 4 * depth, depth}, {128, 64, 32}};
+    } else if (rccl && program->algorithm == &app__chain &&
+               plan->protocol == APP__PROTOCOL_SIMPLE) {
+        shrink = (shrink_t){{64, 32, 16, 8}, {256, 128, 64, 32}};
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(shrink.loops); i++) {
+        while (chunk > shrink.kib[i] * KIB &&
+               (double)(plan->bytes / (program->channels * chunk)) < shrink.loops[i]) {
             chunk /= 2;
-            loops = plan->bytes / (program->channels * chunk);
         }
     }
     return chunk;
@@ -243,12 +270,13 @@ static uint32_t parts_of(const app__coll_plan_t *plan)
 {
     const uint64_t bytes = largest_pair(plan);
     const uint64_t step = protocols[plan->protocol].buffer_bytes;
-    uint32_t parts = P2P_CHANNELS;
-    while (parts > 1 && parts * plan->program.ranks > P2P_CHANNELS) {
+    const uint32_t channels = plan->program.channels;
+    uint32_t parts = channels;
+    while (parts > 1 && parts * plan->program.ranks > channels) {
         parts /= 2;
     }
     parts = (uint32_t)SIM_MIN(parts, (bytes + step / 8 - 1) / (step / 8));
-    while (parts < P2P_CHANNELS && bytes > parts * step * 32) {
+    while (parts < channels && bytes > parts * step * 32) {
         parts *= 2;
     }
     return SIM_MAX(parts, 1);
@@ -263,8 +291,8 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
     const bool ring = program->algorithm == &app__ring;
     const uint64_t chunk_steps = ring ? protocol->chunk_steps : 1;
     const uint64_t slice_steps = ring ? protocol->slice_steps : 1;
-    const bool shrinks = program->algorithm == &app__tree && plan->protocol == APP__PROTOCOL_LL128;
-    const uint64_t unit_bytes = shrinks ? tree_chunk(plan, step_bytes(plan)) : step_bytes(plan);
+    const bool rccl = options->library == APP__LIBRARY_RCCL;
+    const uint64_t unit_bytes = small_chunk(plan, rccl, step_bytes(plan));
     const bool divides = program->pairs && options->tuning_latency && program->layout->nodes == 1;
     plan->parts = divides ? parts_of(plan) : 1;
     uint64_t chunk_bytes = plain || program->pairs ? 0 : unit_bytes * chunk_steps;
@@ -314,7 +342,8 @@ static bool is_blackwell(const app__collectives_t *all)
 
 static app__gpu_t gpu_of(const app__collectives_t *all)
 {
-    return !all->options.tuning_latency                     ? APP__GPU_ANY
+    return all->options.library == APP__LIBRARY_RCCL        ? APP__GPU_MI300
+           : !all->options.tuning_latency                   ? APP__GPU_ANY
            : is_blackwell(all)                              ? APP__GPU_BLACKWELL
            : all->workload->options.local_bps == AMPERE_BPS ? APP__GPU_AMPERE
                                                             : APP__GPU_HOPPER;
@@ -337,19 +366,29 @@ static void set_channels(const app__collectives_t *all, app__coll_plan_t *plan)
     const app__layout_t *const layout = plan->program.layout;
     const uint32_t locals = layout->per_node > 0 ? layout->per_node : 1;
     const bool pairs = plan->program.kind == APP__COLL_ALL_TO_ALL;
+    const bool rccl = options->library == APP__LIBRARY_RCCL;
     uint32_t channels = pairs ? 8 : 2 * locals;
     if (plan->protocol == APP__PROTOCOL_PLAIN) {
         channels = pairs ? 1 : locals;
     } else if (options->tuning_latency && layout->nodes == 1) {
-        channels = pairs               ? P2P_CHANNELS
+        channels = rccl                ? (pairs ? RCCL_CHANNELS : RCCL_DOMAIN_CHANNELS)
+                   : pairs             ? P2P_CHANNELS
                    : is_blackwell(all) ? DOMAIN_CHANNELS_BLACKWELL
                                        : DOMAIN_CHANNELS;
+    } else if (options->tuning_latency && rccl) {
+        channels = pairs ? SIM_MIN(layout->ranks, RCCL_CHANNELS) : RCCL_CHANNELS;
     } else if (options->tuning_latency && pairs && layout->per_node > 0) {
         channels = SIM_MIN(layout->nodes, P2P_CHANNELS_FAR);
     } else if (options->tuning_latency && !pairs) {
         channels = SIM_MIN(channels_between(all, locals) * locals, CHANNELS_MAX);
     }
     plan->program.channels = options->channels != SIM_AUTO ? (uint32_t)options->channels : channels;
+}
+
+// Returns how much longer a GPU's kernels take than those that NCCL's latencies are for.
+static double clocks_of(const app__collectives_t *all)
+{
+    return gpu_of(all) == APP__GPU_AMPERE ? AMPERE_CLOCKS : 1;
 }
 
 static sim_time_t scaled(sim_time_t time_ps, sim_ratio_t scale)
@@ -360,8 +399,10 @@ static sim_time_t scaled(sim_time_t time_ps, sim_ratio_t scale)
 // Returns the rate that NCCL expects of a GPU's NVLinks.
 static double links_bps(const app__collectives_t *all)
 {
-    return (double)all->workload->options.local_bps *
-           (is_blackwell(all) ? LINKS_SHARE_BLACKWELL : LINKS_SHARE);
+    return (double)all->workload->options.local_bps * (all->options.library == APP__LIBRARY_RCCL
+                                                           ? LINKS_SHARE_XGMI
+                                                       : is_blackwell(all) ? LINKS_SHARE_BLACKWELL
+                                                                           : LINKS_SHARE);
 }
 
 // Returns how many channels NCCL takes for a buffer of a ring or a tree: fewer than there are for
@@ -450,7 +491,7 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
         .nvls_gbytes = nvls_bps(all, program, 0) / 8e9,
         .between_gbytes =
             (double)nic_rate_bps(rail->endpoint->nic) / 8e9 * program->ranks / layout->nodes,
-        .nvls = options->nvls,
+        .nvls = options->nvls && all->workload->options.local_bps != AMPERE_BPS,
         .algorithm = program->algorithm,
         .protocol = options->protocol,
     };
@@ -473,7 +514,8 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
             app__coll_latency(&question, program->algorithm, plan->protocol);
         plan->latency = (app__coll_latency_t){
             .call_ps = scaled(latency.call_ps, options->tuning_scale),
-            .inside_ps = scaled(latency.inside_ps, options->tuning_scale),
+            .inside_ps = (sim_time_t)((double)scaled(latency.inside_ps, options->tuning_scale) *
+                                      clocks_of(all)),
             .between_ps = scaled(latency.between_ps, options->tuning_scale),
             .post_ps = scaled(latency.post_ps, options->tuning_scale),
         };
@@ -515,8 +557,8 @@ static void set_blocks(const app__collectives_t *all, app__coll_plan_t *plan)
                         (!plan->program.pairs || plan->program.layout->nodes == 1);
     const sim_time_t local_ps = all->workload->options.local_ps;
     const uint32_t slices = SIM_MAX(plan->slices, 1);
-    const double full_bps =
-        protocol->block_bps * plan->parts * protocol->wire[0] / SIM_MAX(protocol->wire[1], 1);
+    const double full_bps = protocol->block_bps * plan->parts * protocol->wire[0] /
+                            SIM_MAX(protocol->wire[1], 1) / clocks_of(all);
     const bool simple = plan->protocol == APP__PROTOCOL_SIMPLE;
     plan->way_ps = local_ps;
     if (!all->options.tuning_latency) {
@@ -618,15 +660,17 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
     }
     if (reduces_in_switch(program->algorithm) && options->channels == SIM_AUTO) {
         program->channels = nvls_channels(all, layout);
+    } else if (program->algorithm == &app__all_pairs && options->channels == SIM_AUTO) {
+        program->channels = ALL_PAIRS_CHANNELS;
     } else if (takes_fewer(all, plan)) {
         program->channels = channels_for(plan);
     }
     program->step_chunks = 1;
     program->alternates = !program->pxn && plan->protocol != APP__PROTOCOL_PLAIN &&
                           layout->nodes > 1 && layout->per_node > 1;
-    program->by_node = options->tuning_latency && program->algorithm == &app__pairwise &&
-                       layout->nodes > 1 && layout->per_node > 0 &&
-                       plan->protocol != APP__PROTOCOL_PLAIN;
+    program->by_node = options->tuning_latency && options->library == APP__LIBRARY_NCCL &&
+                       program->algorithm == &app__pairwise && layout->nodes > 1 &&
+                       layout->per_node > 0 && plan->protocol != APP__PROTOCOL_PLAIN;
     program->algorithm->plan(program);
     // NCCL rounds chunks up, so that all channels of a loop have equal ones.
     program->equal_chunks =

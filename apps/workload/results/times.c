@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define PRINTED_MAX 8u // kinds of calls
+#define NEAR_SHARE 0.9 // of an estimate, above which a time is taken to be near to it
 
 // A call: when its last rank began, and when its last rank ended.
 typedef struct span {
@@ -136,6 +137,8 @@ static app__coll_times_t row_of(const item_t *items, size_t count, const span_t 
         .algorithm = plan->program.algorithm->name,
         .protocol = app__protocol_name(plan->protocol),
         .channels = plan->program.channels,
+        .library_us = workload->options.collective.tuning_latency ? 0 : plan->expected_us,
+        .rccl = workload->options.collective.library == APP__LIBRARY_RCCL,
     };
 }
 
@@ -228,6 +231,21 @@ static char *bytes_text(uint64_t bytes)
     return sim_format("%" PRIu64 " bytes", bytes);
 }
 
+// Says so if the call took less than NCCL or RCCL expects.
+static void print_library(const app__coll_times_t *row, void (*write)(const char *text, void *ctx),
+                          void *ctx)
+{
+    if (row->mean_us >= NEAR_SHARE * row->library_us) {
+        return;
+    }
+    char *const text =
+        sim_format("            %s expects %.1f us: its software takes no time here unless "
+                   "tuning-latency is on\n",
+                   row->rccl ? "RCCL" : "NCCL", row->library_us);
+    write(text, ctx);
+    sim_free(text);
+}
+
 static void print_row(const app__coll_times_t *row, void (*write)(const char *text, void *ctx),
                       void *ctx)
 {
@@ -242,6 +260,7 @@ static void print_row(const app__coll_times_t *row, void (*write)(const char *te
     write(took, ctx);
     sim_free(took);
     sim_free(bytes);
+    print_library(row, write, ctx);
     if (row->bound_by == NULL || row->bound_us <= 0 || row->mean_us <= 0) {
         return;
     }

@@ -34,6 +34,31 @@ for ranks in 8 9; do
     grep -q "of $ranks ranks on 8 nodes, 8388608 bytes: $([ $ranks = 8 ] && echo pat || echo ring), " \
         "$work/said" || fail "PAT with $ranks ranks: $(grep ' x ' "$work/said")"
 done
+# RCCL's choice by size, on one node and on two. A100s have NVSwitches that do not reduce.
+chooses() { # ALGORITHM, PROTOCOL NODES COLLECTIVE
+    "$ROCESIM" check - >"$work/said" 2>&1 <<EOF || fail "$3: $(cat "$work/said")"
+topology: {rail-optimised: {servers: $2, gpus-per-server: 8, spines: 1}}
+traffic:
+  - collective: {$3}
+EOF
+    grep -q "bytes: $1, " "$work/said" || fail "$3 on $2 nodes: $(grep ' x ' "$work/said"), expected $1"
+}
+chooses 'all-pairs, ll' 1 'library: rccl, bytes: 512KB'
+chooses 'all-pairs, simple' 1 'library: rccl, bytes: 512KiB'
+chooses 'ring, simple' 1 'library: rccl, bytes: 17MiB'
+chooses 'tree, ll' 2 'library: rccl, bytes: 2MiB'
+chooses 'tree, simple' 2 'library: rccl, bytes: 255MiB'
+chooses 'ring, simple' 2 'library: rccl, bytes: 256MiB'
+chooses 'nvls, simple' 1 'bytes: 64MiB'
+chooses 'ring, simple' 1 'bytes: 64MiB, local-rate: 2400Gbps'
+# The answer says what the library expects where its software takes no time, and only there.
+for on in off on; do
+    "$ROCESIM" run "$work/rails.yaml" --set topology.rail-optimised.spines=1 \
+        --set "traffic[0].collective.tuning-latency=$on" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+    lines=$(grep -c 'NCCL expects [0-9.]* us: its software takes no time here' "$work/said")
+    [ "$on $lines" = "off 1" ] || [ "$on $lines" = "on 0" ] ||
+        fail "tuning-latency $on: $(grep -A 3 answer "$work/said")"
+done
 # More loops or messages than anybody could count are refused.
 for more in 'chunk: 1' 'chunk: 1, protocol: plain' 'slice: 1, protocol: plain' 'kind: broadcast, chunk: 1'; do
     "$ROCESIM" check "$work/rails.yaml" --set topology.rail-optimised.spines=1 \

@@ -343,8 +343,9 @@ static void check_program(app__program_t *program)
 }
 
 static const app__algorithm_t *const algorithms[] = {
-    &app__ring,      &app__tree,  &app__halving_doubling, &app__hierarchical, &app__pat, &app__nvls,
-    &app__nvls_tree, &app__chain, &app__pairwise,         &app__direct,
+    &app__ring,     &app__tree,   &app__halving_doubling, &app__hierarchical,
+    &app__pat,      &app__nvls,   &app__nvls_tree,        &app__chain,
+    &app__pairwise, &app__direct, &app__all_pairs,
 };
 
 // Runs all algorithms that do a collective among ranks; returns how many did.

@@ -19,7 +19,7 @@ typedef struct latency {
     double between[PROTOCOLS];
 } latency_t;
 
-static const latency_t latencies[] = {
+static const latency_t nccl_latencies[] = {
     {&app__ring, {6.6, 14, 8.4}, {0.6, 1.9, 3.4}, {2.7, 4, 14}},
     {&app__tree, {6.8, 14, 8.4}, {0.6, 1.25, 4}, {5, 8.5, 14}},
     {&app__chain, {6.6, 14, 8.4}, {0.6, 1.9, 3.4}, {2.7, 4, 14}}, // NCCL: ring
@@ -27,6 +27,25 @@ static const latency_t latencies[] = {
     {&app__nvls_tree, {0, 0, 0}, {0, 0, 25}, {0, 0, 14}},
     {&app__pat, {0, 0, 8.4}, {0, 0, 4}, {0, 0, 14}},
 };
+// RCCL: those of MI300X (src/graph/tuning.cc). The launch of its kernel is a part of them. A ring
+// with Simple between nodes has that of a tree here: RCCL's 320 us only decide its choice.
+static const latency_t rccl_latencies[] = {
+    {&app__ring, {12, 0, 17}, {0.8, 0, 2.1}, {9.5, 0, 25}},
+    {&app__tree, {12, 0, 17}, {0.9, 0, 2.3}, {10.5, 0, 25}},
+    {&app__chain, {12, 0, 17}, {0.8, 0, 2.3}, {9.5, 0, 25}},
+    {&app__all_pairs, {12, 0, 17}, {0.8, 0, 2.1}, {9.5, 0, 25}},
+};
+#define MIB (UINT64_C(1) << 20)
+#define ALL_PAIRS_LL_MAX (MIB / 2 - 1) // RCCL: of the files of its all-reduces of all pairs
+#define ALL_PAIRS_MAX (16 * MIB)
+// Between nodes, RCCL takes trees with LL up to the first size, and rings from the second one on:
+// the first is that of its table of corrections, the second that of public times of 2 nodes.
+#define RCCL_TREE_LL_MAX (2 * MIB)
+#define RCCL_RING_MIN (256 * MIB)
+// The share of its links' bandwidth that RCCL expects, by LL and Simple: ring, tree of up to 2 and
+// of more nodes, all pairs. Bytes with LL are half of those on the link.
+static const double rccl_share[4][2] = {{.08, 1}, {.06, .11}, {.06, .59}, {.5, 1}};
+
 // NCCL from 2.28.9 on has this for a step of an NVLS tree. Older versions choose by 14.
 #define NVLS_TREE_BETWEEN_US 20.9
 
@@ -92,6 +111,7 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
     const limits_t *const most = &limits[question->gpu];
     const double ll_most = ll_gbytes(question);
     const bool one_node = question->nodes == 1;
+    const bool tree = algorithm == &app__tree;
     const double channels = question->channels;
     double bus =
         one_node ? question->inside_gbytes
@@ -101,7 +121,14 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
                                question->ranks / ring_steps(question, question->ranks);
         return 1000 * (one_node ? question->nvls_gbytes : SIM_MIN(question->nvls_gbytes, between));
     }
-    if (algorithm == &app__tree) {
+    if (question->gpu == APP__GPU_MI300) {
+        const uint32_t kind = algorithm == &app__all_pairs ? 3 : tree ? 1 + (row == 2) : 0;
+        const double steps =
+            algorithm == &app__chain ? question->ranks : ring_steps(question, question->ranks);
+        bus *= rccl_share[kind][protocol == 2];
+        return (tree ? bus / 2 : bus * question->ranks / steps) * 1000;
+    }
+    if (tree) {
         bus = SIM_MIN(bus * 0.92, channels * most->tree[row]);
         bus = protocol == 0   ? SIM_MIN(bus / 3.8, ll_most)
               : protocol == 1 ? SIM_MIN(bus * (one_node ? 7.0 / 9 : 120.0 / 128),
@@ -125,7 +152,8 @@ static double bandwidth(const app__coll_question_t *question, const app__algorit
 // processors that post the messages of several channels take that time.
 static bool has_plateau(const app__coll_question_t *question, uint32_t protocol)
 {
-    return protocol == 2 && question->nodes > 1 && question->kind == APP__COLL_ALL_REDUCE &&
+    return protocol == 2 && question->gpu != APP__GPU_MI300 && question->nodes > 1 &&
+           question->kind == APP__COLL_ALL_REDUCE &&
            question->bytes / ((uint64_t)question->channels * question->ranks) >= 64;
 }
 
@@ -137,6 +165,9 @@ static double latency_us(const app__coll_question_t *question, const latency_t *
     const double nodes = log2_of(question->nodes);
     const double per_node = question->per_node;
     double us = row->base[protocol];
+    if (row->algorithm == &app__all_pairs) {
+        return us + 2 * (question->nodes == 1 ? inside : between);
+    }
     if (row->algorithm == &app__tree) {
         return us + 2 * ((per_node - 1) * inside + nodes * between);
     }
@@ -158,6 +189,14 @@ static double latency_us(const app__coll_question_t *question, const latency_t *
     return has_plateau(question, protocol) ? us * 1.4 : us;
 }
 
+// Returns the library's latencies; sets their number.
+static const latency_t *latencies_of(const app__coll_question_t *question, size_t *count)
+{
+    const bool rccl = question->gpu == APP__GPU_MI300;
+    *count = rccl ? SIM_COUNT_OF(rccl_latencies) : SIM_COUNT_OF(nccl_latencies);
+    return rccl ? rccl_latencies : nccl_latencies;
+}
+
 // Returns the index of a protocol in this file's tables; plain messages are those of Simple.
 static uint32_t column_of(app__protocol_t protocol)
 {
@@ -168,8 +207,10 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
                                       const app__algorithm_t *algorithm, app__protocol_t protocol)
 {
     const uint32_t column = column_of(protocol);
+    size_t count = 0;
+    const latency_t *const latencies = latencies_of(question, &count);
     const latency_t *row = &latencies[0];
-    for (size_t i = 0; i < SIM_COUNT_OF(latencies); i++) {
+    for (size_t i = 0; i < count; i++) {
         row = latencies[i].algorithm == algorithm ? &latencies[i] : row;
     }
     const bool switched = row->algorithm == &app__nvls || row->algorithm == &app__nvls_tree;
@@ -183,7 +224,8 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
     } else if (switched && question->kind == APP__COLL_ALL_REDUCE) {
         inside_us /= 2; // to the switch and back
     }
-    const double launch_us = column == 1 || switched ? 0 : LAUNCH_US;
+    const bool launched = column == 1 || switched || question->gpu == APP__GPU_MI300;
+    const double launch_us = launched ? 0 : LAUNCH_US;
     return (app__coll_latency_t){
         .call_ps = (sim_time_t)((call_us + launch_us) * 1e6),
         .inside_ps = (sim_time_t)(inside_us * 1e6),
@@ -192,7 +234,26 @@ app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
     };
 }
 
-// Returns whether NCCL considers an algorithm with a protocol.
+// Returns whether RCCL considers an algorithm with a protocol. All pairs are for one node.
+static bool rccl_considers(const app__coll_question_t *question, const app__algorithm_t *algorithm,
+                           app__protocol_t protocol)
+{
+    const uint64_t bytes = question->bytes;
+    const bool ll = protocol == APP__PROTOCOL_LL;
+    if (protocol == APP__PROTOCOL_LL128) {
+        return false;
+    }
+    if (algorithm == &app__all_pairs) {
+        return question->nodes == 1 && bytes <= ALL_PAIRS_MAX && ll == (bytes <= ALL_PAIRS_LL_MAX);
+    }
+    if (question->nodes == 1 || question->kind != APP__COLL_ALL_REDUCE) {
+        return algorithm != &app__tree || ll;
+    }
+    return ll == (bytes <= RCCL_TREE_LL_MAX) &&
+           (algorithm == &app__ring) == (bytes >= RCCL_RING_MIN);
+}
+
+// Returns whether the library considers an algorithm with a protocol.
 static bool considers(const app__coll_question_t *question, const app__algorithm_t *algorithm,
                       app__protocol_t protocol)
 {
@@ -201,6 +262,9 @@ static bool considers(const app__coll_question_t *question, const app__algorithm
     if (question->algorithm != NULL) {
         return question->algorithm == algorithm &&
                (!(nvls || nvls_tree || algorithm == &app__pat) || protocol == APP__PROTOCOL_SIMPLE);
+    }
+    if (question->gpu == APP__GPU_MI300) {
+        return rccl_considers(question, algorithm, protocol);
     }
     if (nvls || nvls_tree) {
         return protocol == APP__PROTOCOL_SIMPLE && question->nvls && question->per_node > 2 &&
@@ -216,7 +280,9 @@ app__coll_choice_t app__coll_choose(const app__coll_question_t *question,
     static const app__protocol_t protocols[PROTOCOLS] = {APP__PROTOCOL_LL, APP__PROTOCOL_LL128,
                                                          APP__PROTOCOL_SIMPLE};
     app__coll_choice_t best = {NULL, APP__PROTOCOL_SIMPLE, 0};
-    for (size_t a = 0; a < SIM_COUNT_OF(latencies); a++) {
+    size_t count = 0;
+    const latency_t *const latencies = latencies_of(question, &count);
+    for (size_t a = 0; a < count; a++) {
         for (uint32_t p = 0; p < PROTOCOLS; p++) {
             const app__algorithm_t *const algorithm = latencies[a].algorithm;
             const bool other =

@@ -11,7 +11,8 @@ typedef enum app__gpu {
     APP__GPU_ANY,
     APP__GPU_AMPERE,
     APP__GPU_HOPPER,
-    APP__GPU_BLACKWELL
+    APP__GPU_BLACKWELL,
+    APP__GPU_MI300 // with RCCL
 } app__gpu_t;
 
 typedef struct app__coll_question {

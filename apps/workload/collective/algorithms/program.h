@@ -65,6 +65,7 @@ extern const app__algorithm_t app__nvls_tree;        // reduction in the NVSwitc
 extern const app__algorithm_t app__chain;            // broadcast, reduce
 extern const app__algorithm_t app__pairwise;         // all-to-all in NCCL's order
 extern const app__algorithm_t app__direct;           // all-to-all, all pairs at once
+extern const app__algorithm_t app__all_pairs;        // all-reduce, all pairs at once
 extern const app__algorithm_t app__from_file;        // steps of program->file
 
 // Returns the number of a node's rank with a rail, or APP__NO_RANK.
