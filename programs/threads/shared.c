@@ -122,6 +122,11 @@ bool shared_object(const volatile void *object)
     return true;
 }
 
+void *shared_libc(const char *name)
+{
+    return PROGRAM_NEXT(dlvsym)(RTLD_NEXT, name, "GLIBC_2.2.5");
+}
+
 uint64_t shared_find_room(uint64_t bytes, uint64_t unit)
 {
     const long room = system_call(SYS_mmap, NULL, bytes + unit, PROT_NONE,
@@ -161,16 +166,28 @@ static void *map_huge(void *wish, size_t bytes, int protection, int flags)
 }
 
 // -- mapped files. The C library's own mappings are not seen, and libraries of memory management
-// map before this one is ready.
+// map before this one is ready. Calls go on to the C library, whose code other libraries may have
+// replaced to follow mappings, as UCX's libucm does.
+
+static __typeof__(mmap) *libc_mmap;
+static __typeof__(munmap) *libc_munmap;
+
+static __attribute__((constructor(101))) void find_libc(void)
+{
+    void *const found[] = {shared_libc("mmap"), shared_libc("munmap")};
+    memcpy(&libc_mmap, &found[0], sizeof libc_mmap);
+    memcpy(&libc_munmap, &found[1], sizeof libc_munmap);
+}
 
 PROGRAM_EXPORT void *mmap(void *wish, size_t bytes, int protection, int flags, int file,
                           off_t offset)
 {
     struct stat status;
     const bool huge = (flags & MAP_HUGETLB) != 0 && (flags & MAP_ANONYMOUS) != 0 && turn_on();
-    void *place = huge ? map_huge(wish, bytes, protection, flags)
-                       : (void *)(uintptr_t)system_call(SYS_mmap, wish, bytes, protection, flags,
-                                                        file, offset);
+    void *place = huge                ? map_huge(wish, bytes, protection, flags)
+                  : libc_mmap != NULL ? libc_mmap(wish, bytes, protection, flags, file, offset)
+                                      : (void *)(uintptr_t)system_call(
+                                            SYS_mmap, wish, bytes, protection, flags, file, offset);
     if (place == MAP_FAILED || !turn_on()) {
         return place;
     }
@@ -198,7 +215,8 @@ PROGRAM_EXPORT int munmap(void *place, size_t bytes)
     if (range_count != 0) {
         shared_remove((uintptr_t)place, bytes);
     }
-    return (int)system_call(SYS_munmap, place, bytes);
+    return libc_munmap != NULL ? libc_munmap(place, bytes)
+                               : (int)system_call(SYS_munmap, place, bytes);
 }
 
 // -- semaphores with names: files below /dev/shm, as the C library has them

@@ -21,6 +21,8 @@ uint64_t shared_key(const volatile void *object);
 // calling one takes part in waiting from now on.
 bool shared_object(const volatile void *object);
 
+// Returns a function of the C library itself, past other forms of this library.
+void *shared_libc(const char *name);
 // Finds room for pages that begin at a multiple of `unit`. Returns its address, or 0.
 uint64_t shared_find_room(uint64_t bytes, uint64_t unit);
 

@@ -239,14 +239,50 @@ PROGRAM_EXPORT int shmget(key_t key, size_t bytes, int flags)
     return (int)syscall(SYS_shmget, key, bytes, flags);
 }
 
+// The first bytes of a function of the C library.
+typedef struct code {
+    const uint8_t *place;
+    uint8_t bytes[16];
+} code_t;
+
+static code_t shmat_code;
+static code_t shmdt_code;
+
+static code_t code_of(const char *name)
+{
+    code_t code = {.place = shared_libc(name)};
+    if (code.place != NULL) {
+        memcpy(code.bytes, code.place, sizeof code.bytes);
+    }
+    return code;
+}
+
+static __attribute__((constructor(101))) void note_codes(void)
+{
+    shmat_code = code_of("shmat");
+    shmdt_code = code_of("shmdt");
+}
+
+// Returns true if a library, such as UCX's libucm, has replaced the code of the function. That
+// library gets the call then, and makes it by syscall().
+static bool is_replaced(const code_t *code)
+{
+    return code->place != NULL && memcmp(code->bytes, code->place, sizeof code->bytes) != 0;
+}
+
 PROGRAM_EXPORT void *shmat(int id, const void *wish, int flags)
 {
-    return (void *)syscall(SYS_shmat, id, wish, flags);
+    __typeof__(shmat) *replaced;
+    memcpy(&replaced, &shmat_code.place, sizeof replaced);
+    return is_replaced(&shmat_code) ? replaced(id, wish, flags)
+                                    : (void *)syscall(SYS_shmat, id, wish, flags);
 }
 
 PROGRAM_EXPORT int shmdt(const void *address)
 {
-    return (int)syscall(SYS_shmdt, address);
+    __typeof__(shmdt) *replaced;
+    memcpy(&replaced, &shmdt_code.place, sizeof replaced);
+    return is_replaced(&shmdt_code) ? replaced(address) : (int)syscall(SYS_shmdt, address);
 }
 
 PROGRAM_EXPORT int shmctl(int id, int command, struct shmid_ds *status)

@@ -5,13 +5,16 @@
 // program of the host, and waits for each word in a loop without a call, and answers in the next
 // word, which the master waits for. Method: the words must come in order; the calls must give the
 // errors of Linux. "peer HOST" is the other end of the master's queue pair. "file-master" and
-// "file-worker" do so in a file that both map.
+// "file-worker" do so in a file that both map. "hooked" replaces functions of the C library.
+#define _GNU_SOURCE
 #include "tests/programs/pair.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 
 #define KEY 24
 #define BYTES 8192
@@ -150,6 +153,57 @@ static void run_huge(void)
     EXPECT(munmap(two, HUGE_BYTES) == 0);
 }
 
+// -- functions of the C library that begin with a jump to others, as UCX's libucm makes them
+
+static int seen[4];
+
+static void *see_mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    seen[0]++;
+    return (void *)syscall(SYS_mmap, wish, bytes, protection, flags, file, offset);
+}
+
+static int see_munmap(void *place, size_t bytes)
+{
+    seen[1]++;
+    return (int)syscall(SYS_munmap, place, bytes);
+}
+
+static void *see_shmat(int id, const void *wish, int flags)
+{
+    seen[2]++;
+    return (void *)syscall(SYS_shmat, id, wish, flags);
+}
+
+static int see_shmdt(const void *place)
+{
+    seen[3]++;
+    return (int)syscall(SYS_shmdt, place);
+}
+
+static void replace(const char *name, void *other)
+{
+    uint8_t jump[] = {0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xff, 0xe3}; // by r11
+    uint8_t *code = dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), name);
+    const uintptr_t page = (uintptr_t)code & ~(uintptr_t)4095;
+    memcpy(jump + 2, &other, sizeof other);
+    EXPECT(mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
+    memcpy(code, jump, sizeof jump);
+}
+
+static void run_hooked(void)
+{
+    replace("mmap", see_mmap);
+    replace("munmap", see_munmap);
+    replace("shmat", see_shmat);
+    replace("shmdt", see_shmdt);
+    void *place = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(place != MAP_FAILED && munmap(place, 4096) == 0);
+    place = shmat(segment(BYTES, IPC_CREAT | 0666, 0), NULL, 0);
+    EXPECT(place != (void *)-1 && shmdt(place) == 0);
+    EXPECT(seen[0] > 0 && seen[1] > 0 && seen[2] == 1 && seen[3] == 1);
+}
+
 int main(int argc, char **argv)
 {
     const char *part = argv[1];
@@ -163,6 +217,8 @@ int main(int argc, char **argv)
         run_peer(argc - 1, argv + 1);
     } else if (strcmp(part, "huge") == 0) {
         run_huge();
+    } else if (strcmp(part, "hooked") == 0) {
+        run_hooked();
     } else { // without huge pages
         EXPECT(map_huge(NULL, 0) == MAP_FAILED && errno == ENOMEM);
         (void)segment(BYTES, IPC_CREAT | SHM_HUGETLB | 0666, ENOMEM);

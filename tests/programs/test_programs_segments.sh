@@ -44,6 +44,15 @@ run again
 sed 's/segments \(master\|worker\)/segments file-\1/' "$work/shared.yaml" >"$work/file.yaml"
 run file
 
+# Libraries that replace the C library's functions to follow mappings see all calls.
+cat >"$work/hooked.yaml" <<YAML
+topology:
+  star: {hosts: 1}
+traffic:
+  - programs: [{host: host0, command: "$work/segments hooked"}]
+YAML
+run hooked
+
 cat >"$work/refused.yaml" <<YAML
 topology:
   star: {hosts: 1}
