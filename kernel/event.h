@@ -66,8 +66,13 @@ static SIM_ALWAYS_INLINE sim_mail_t *sim__mailbox_next(sim_mailbox_t *box)
 
 typedef struct sim_wake {
     sim_time_t time_ps;
-    uint32_t port;
+    uint64_t rank; // among wakes of that time; its low bits are the port
 } sim_wake_t;
+
+static inline uint32_t sim_wake_port(const sim_wake_t *wake)
+{
+    return (uint32_t)wake->rank & ((1u << SIM_PORT_BITS) - 1);
+}
 
 typedef struct sim_worker sim_worker_t;
 typedef struct sim_unit sim_unit_t;
@@ -257,15 +262,15 @@ static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
         return;
     }
     sim_wake_t *const wakes = node->wakes;
+    const uint64_t rank = sim__wake_rank(node, time_ps, port);
     uint32_t i = node->wake_end++;
     while (i > node->wake_first &&
            (wakes[i - 1].time_ps > time_ps ||
-            (wakes[i - 1].time_ps == time_ps && sim__wake_rank(node, time_ps, wakes[i - 1].port) >
-                                                    sim__wake_rank(node, time_ps, port)))) {
+            (wakes[i - 1].time_ps == time_ps && wakes[i - 1].rank > rank))) {
         wakes[i] = wakes[i - 1];
         i--;
     }
-    wakes[i] = (sim_wake_t){time_ps, port};
+    wakes[i] = (sim_wake_t){time_ps, rank};
     node->wake_ps = wakes[node->wake_first].time_ps;
 }
 
@@ -355,7 +360,7 @@ static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
         const sim_wake_t *const wake = &node->wakes[node->wake_first++];
         node->now_ps = wake->time_ps;
         event->kind = SIM_EVENT_WAKE;
-        event->port = wake->port;
+        event->port = sim_wake_port(wake);
         node->events++;
         if (node->wake_first == node->wake_end) {
             node->wake_first = node->wake_end = 0;

@@ -205,7 +205,8 @@ void sim_flights_list(const sim_t *sim, sim_flights_t *flights)
     for (uint32_t n = 0; n < sim->node_count; n++) {
         const sim_node_t *const node = sim->nodes[n];
         for (uint32_t w = node->wake_first; w < node->wake_end; w++) {
-            add(flights, (sim_flight_t){node->wakes[w].time_ps, n, node->wakes[w].port, NULL});
+            const sim_wake_t *const wake = &node->wakes[w];
+            add(flights, (sim_flight_t){wake->time_ps, n, sim_wake_port(wake), NULL});
         }
         // The next wake may have no entry, and says less than its port where it has one.
         add(flights, (sim_flight_t){node->wake_ps, n, UINT32_MAX, NULL});

@@ -125,7 +125,9 @@ static void move_far(const sim_t *sim, sim_time_t by_ps)
 static void move_wakes(sim_node_t *node, sim_time_t by_ps)
 {
     for (uint32_t w = node->wake_first; w < node->wake_end; w++) {
-        node->wakes[w].time_ps += by_ps;
+        sim_wake_t *const wake = &node->wakes[w];
+        wake->time_ps += by_ps;
+        wake->rank = sim__wake_rank(node, wake->time_ps, sim_wake_port(wake));
     }
     if (node->wake_ps != SIM_TIME_NEVER) {
         node->wake_ps += by_ps;

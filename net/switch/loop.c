@@ -291,7 +291,7 @@ void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
         }
     }
     for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
-        warm_port(&sw->node.ports[node->wakes[i].port], class);
+        warm_port(&sw->node.ports[sim_wake_port(&node->wakes[i])], class);
     }
 }
 
@@ -300,7 +300,7 @@ void net__switch_warm_heads(const net_switch_t *sw)
 {
     const sim_node_t *const node = &sw->node.sim;
     for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
-        const net_port_t *const port = &sw->node.ports[node->wakes[i].port];
+        const net_port_t *const port = &sw->node.ports[sim_wake_port(&node->wakes[i])];
         if (port->waiting != 0) {
             __builtin_prefetch(net_queue_head(port->classes[__builtin_ctz(port->waiting)]));
         }
