@@ -508,12 +508,12 @@ bool iteration_jumps(unsigned code, uint64_t flags)
     return conditions[code >> 1] != ((code & 1) != 0);
 }
 
+// Returns true for a jump to an address in a register or in memory, but no library's function.
 static bool is_branch(const uint8_t *code)
 {
-    code += *code == 0x3e ? 1 : 0;             // notrack
-    code += (*code & 0xf0) == 0x40 ? 1 : 0;    // REX
-    const unsigned operation = code[1] & 0x38; // 0x10: call, 0x20: jmp
-    return *code == 0xff && (operation == 0x10 || operation == 0x20) && (code[1] & 0xc7) != 0x05;
+    code += *code == 0x3e ? 1 : 0;          // notrack
+    code += (*code & 0xf0) == 0x40 ? 1 : 0; // REX
+    return *code == 0xff && (code[1] & 0x38) == 0x20 && (code[1] & 0xc7) != 0x05;
 }
 
 bool iteration_branches(const uintptr_t *instructions, uint32_t count)

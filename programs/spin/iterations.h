@@ -113,8 +113,8 @@ bool iteration_has_come(const iteration_forecast_t *forecast, uint64_t count,
 // Returns true if a conditional jump with this code (the low 4 bits of its opcode) jumps.
 bool iteration_jumps(unsigned code, uint64_t flags);
 
-// Returns true if one of these instructions is a call or a jump to an address in a register or in
-// memory, other than that of a library's function.
+// Returns true if one of these instructions is a jump to an address in a register or in memory,
+// other than that of a library's function. Interpreters have some.
 bool iteration_branches(const uintptr_t *instructions, uint32_t count);
 
 #endif // PROGRAMS_SPIN_ITERATIONS_H
