@@ -218,7 +218,8 @@ sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t add
                     nic__pcie_chunks(bytes, pcie->config.read_max_bytes), up_bytes + down_bytes);
     const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
     const sim_time_t data_ps = nic__pcie_book_down(pcie, now_ps, down_bytes);
-    return SIM_MAX(asked_ps, data_ps);
+    const sim_time_t ahead_ps = down_bytes * pcie->byte_time >> NIC_PCIE_FRACTION_BITS;
+    return SIM_MAX(asked_ps, data_ps) - ahead_ps;
 }
 
 bool nic_pcie_conserved(const nic_pcie_t *pcie)
