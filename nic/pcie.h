@@ -205,8 +205,9 @@ static inline sim_time_t nic__pcie_book_down(nic_pcie_t *pcie, sim_time_t now_ps
 // at the other end. Calls of one direction come in the order in which the link is to serve them.
 sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps);
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
-// Books a read that was asked for a packet of this size ahead of its use. It has no latency but that
-// of the link's own queue, and is through that much earlier: possibly before `now_ps`.
+// Books a read that was asked for a packet of this size ahead of its use. Its only latency is that
+// of the link's own queue, and it is through earlier by the time of its bytes: perhaps before
+// `now_ps`.
 sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t address,
                                uint64_t bytes);
 

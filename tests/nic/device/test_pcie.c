@@ -263,8 +263,10 @@ START_TEST(generations_5_and_6)
         ck_assert_double_gt(written * 8, cards[i].network_bps);
         nic_pcie_fini(&pcie);
         nic_pcie_init(&pcie, &config); // requests of reads share a direction with writes
-        // Asked for ahead by its own size, so the first is there at once, and the link limits the rest.
-        ck_assert_uint_le(nic_pcie_prefetched(&pcie, 0, 0, bytes), config.flit_bytes == 0 ? 0 : 2000);
+        // A read is asked for ahead by its own size: the first is there at once (or at the end of a
+        // flit), and the link limits the second.
+        ck_assert_uint_le(nic_pcie_prefetched(&pcie, 0, 0, bytes),
+                          config.flit_bytes == 0 ? 0 : 2000);
         const double read_s = (double)nic_pcie_prefetched(&pcie, 0, 0, bytes) * 1e-12;
         const double read = data_rate(&config, (double)config.completion_max_bytes,
                                       (double)config.completion_header_bytes);
