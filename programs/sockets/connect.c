@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
 #include "programs/sockets/names.h"
+#include "programs/sockets/netlink.h"
 #include "programs/system.h"
 #include "programs/time/moment.h"
 #include "programs/turn.h"
@@ -56,6 +58,11 @@ PROGRAM_EXPORT int socket(int domain, int type, int protocol)
     if (domain == AF_UNIX || !turn_enter("socket")) {
         return PROGRAM_NEXT(socket)(domain, type, protocol);
     }
+    if (domain == AF_NETLINK && protocol == NETLINK_ROUTE) {
+        const int routes = netlink_open();
+        apply_flags(routes, flags);
+        return routes;
+    }
     if (domain != AF_INET && domain != AF_INET6) {
         return refuse(EAFNOSUPPORT);
     }
@@ -85,6 +92,10 @@ PROGRAM_EXPORT int socket(int domain, int type, int protocol)
 
 PROGRAM_EXPORT int bind(int descriptor, __CONST_SOCKADDR_ARG address, socklen_t length)
 {
+    const endpoint_t *any = endpoint_of(descriptor);
+    if (any != NULL && any->kind == ENDPOINT_NETLINK) {
+        return 0;
+    }
     endpoint_t *endpoint = endpoint_socket_of(descriptor);
     if (endpoint == NULL || !turn_enter("bind")) {
         return PROGRAM_NEXT(bind)(descriptor, address, length);

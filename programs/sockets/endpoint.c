@@ -72,6 +72,8 @@ void endpoint_close(int descriptor)
         turn_act();
     } else if (endpoint->kind == ENDPOINT_TIMER) {
         timerfd_forget(endpoint);
+    } else if (endpoint->kind == ENDPOINT_NETLINK) {
+        descriptors_close(endpoint->signal_fd);
     }
     free(endpoint);
 }

@@ -13,7 +13,12 @@
 
 #define ENDPOINT_OPTIONS_MAX 24u
 
-typedef enum endpoint_kind { ENDPOINT_SOCKET, ENDPOINT_TIMER, ENDPOINT_RANDOM } endpoint_kind_t;
+typedef enum endpoint_kind {
+    ENDPOINT_SOCKET,
+    ENDPOINT_TIMER,
+    ENDPOINT_RANDOM,
+    ENDPOINT_NETLINK
+} endpoint_kind_t;
 
 typedef struct endpoint_option {
     int level;
@@ -39,7 +44,7 @@ typedef struct endpoint {
     // ENDPOINT_TIMER
     uint64_t id;
     int clock_kind;
-    int signal_fd; // the other end of the pipe
+    int signal_fd; // the other end of the pipe; ENDPOINT_NETLINK: of the pair of sockets
     struct timerfd_state *state;
     struct endpoint *next;
 } endpoint_t;

@@ -18,6 +18,7 @@
 #include "programs/process/signals.h"
 #include "programs/sockets/endpoint.h"
 #include "programs/sockets/names.h"
+#include "programs/sockets/netlink.h"
 #include "programs/system.h"
 #include "programs/threads/threads.h"
 #include "programs/time/timerfd.h"
@@ -97,6 +98,10 @@ static ssize_t receive(int descriptor, struct msghdr *message, int flags)
     }
     turn_charge_call();
     threads_meet();
+    const endpoint_t *any = endpoint_of(descriptor);
+    if (any != NULL && any->kind == ENDPOINT_NETLINK) {
+        netlink_answer(any);
+    }
     const ssize_t got = is_stream ? receive_all(socket, descriptor, message, flags)
                                   : receive_datagram(socket, descriptor, message, flags);
     if (got > 0 || (got == 0 && !is_stream)) { // the end of a stream is found again and again

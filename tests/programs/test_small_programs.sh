@@ -6,7 +6,8 @@
 # Goal: what a device refuses, regions with addresses of their own, services over UD, locks by atomics, times
 # of completions, a NIC that is connected to itself, forks with registered memory, regions that are
 # deregistered in the middle of messages, streams whose reader is slow or goes away, wide characters on
-# pipes, pipes with names, terminals, and numbers of processes, on the ideal NIC and the ConnectX-5 profile.
+# pipes, pipes with names, terminals, routes, numbers of processes, on the ideal NIC and the ConnectX-5
+# profile.
 # Method: the compiler builds the programs as a user would.
 set -eu
 . tests/script.sh
@@ -48,12 +49,17 @@ printf 'l\303\251ine\n\342\202\254' >"$work/wide.in"
 pair wide true "sh -c 'cat $work/wide.in | $work/wide.bin | cat'"
 "$work/wide.bin" <"$work/wide.in" >"$work/wide.expected"
 cmp "$work/wide.expected" "$work/wide.run/programs/host1-0.out" || fail "wide characters on pipes are others"
-for program in pipes processes terminals; do
+for program in pipes processes terminals routes; do
     ${CC:-cc} -O1 "tests/programs/streams/$program.c" -o "$work/$program.bin" -pthread -lrt -lutil
 done
 pair terminals true "$work/terminals.bin"
 printf '50 reads\nterminal 1, 0\n80 columns\n2 reads\n' | diff - "$work/terminals.run/programs/host1-0.out" ||
     fail "a terminal is read otherwise"
+pair routes true "$work/routes.bin"
+printf '%s\n' '127.0.0.1/32 interface 1 type 2' '127.0.0.0/8 interface 1 type 2' \
+    '10.0.0.2/32 interface 2 type 2' '10.0.0.0/8 interface 2 type 1' done 'error -95' |
+    diff - "$work/routes.run/programs/host1-0.out" ||
+    fail "the routes of the host are others"
 pair pipes "$work/pipes.bin" "$work/pipes.bin 10.0.0.1"
 cat >"$work/pipes.expected" <<'TEXT'
 thread line 1 after 1 ms
