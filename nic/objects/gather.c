@@ -31,12 +31,16 @@ bool nic__list_length(const nic_sge_t *sge, const nic_sge_t *list, uint32_t coun
     return count <= NIC_SGES_MAX;
 }
 
-bool nic__list_ok(const nic_pd_t *pd, const nic_sge_t *list, uint32_t count, uint32_t access)
+bool nic__list_ok(const nic_pd_t *pd, const nic_place_t *place, uint64_t length_bytes,
+                  uint32_t access)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (!nic__access_ok(pd, list[i].lkey, list[i].addr, list[i].length, access)) {
+    const nic_sge_t *const list = place->list;
+    for (uint32_t i = 0; i < place->count && length_bytes != 0; i++) {
+        const uint64_t bytes = SIM_MIN(list[i].length, length_bytes);
+        if (!nic__access_ok(pd, list[i].lkey, list[i].addr, bytes, access)) {
             return false;
         }
+        length_bytes -= bytes;
     }
     return true;
 }

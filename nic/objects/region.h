@@ -49,14 +49,15 @@ static inline nic_mr_t *nic__region(const nic_t *nic, uint32_t key)
     return mr != NULL && mr->key == key ? mr : NULL;
 }
 
-// Returns true if the keys of all places give the rights in `access`.
-bool nic__list_ok(const nic_pd_t *pd, const nic_sge_t *list, uint32_t count, uint32_t access);
+// Returns true if the keys of the first bytes give the rights in `access`.
+bool nic__list_ok(const nic_pd_t *pd, const nic_place_t *place, uint64_t length_bytes,
+                  uint32_t access);
 static inline bool nic__place_ok(const nic_pd_t *pd, const nic_place_t *place,
                                  uint64_t length_bytes, uint32_t access)
 {
     return SIM_LIKELY(place->list == NULL)
                ? nic__access_ok(pd, place->key, place->address, length_bytes, access)
-               : nic__list_ok(pd, place->list, place->count, access);
+               : nic__list_ok(pd, place, length_bytes, access);
 }
 
 #endif // NIC_OBJECTS_REGION_H

@@ -21,14 +21,19 @@
 
 // -- checking a request that is in order
 
-static nic_verdict_t begin_send(nic_qp_t *qp)
+// A message of one packet needs the places of its own bytes only, as with adapters. The length of a
+// longer one is not known yet, so it needs the whole receive.
+static nic_verdict_t begin_send(nic_qp_t *qp, const net_packet_t *packet, uint32_t operation)
 {
     if (!nic__receive_posted(qp)) {
         return NIC_VERDICT_NOT_READY;
     }
     const nic_recv_wqe_t *const receive = nic__oldest_receive(qp);
     const nic_place_t place = nic__receive_place(receive);
-    if (!nic__place_ok(nic__receive_pd(qp), &place, receive->length, NIC_ACCESS_LOCAL_WRITE)) {
+    const uint64_t bytes = (operation & IS_LAST) != 0
+                               ? SIM_MIN(packet->payload_bytes, receive->length)
+                               : receive->length;
+    if (!nic__place_ok(nic__receive_pd(qp), &place, bytes, NIC_ACCESS_LOCAL_WRITE)) {
         return NIC_VERDICT_OPERATION;
     }
     if (SIM_UNLIKELY(qp->nic->refuses) &&
@@ -104,7 +109,7 @@ static SIM_ALWAYS_INLINE nic_verdict_t check_request(nic_qp_t *qp, const net_pac
             return NIC_VERDICT_INVALID;
         }
         const nic_verdict_t verdict =
-            kind == NIC_RX_SEND ? begin_send(qp) : begin_write(qp, packet);
+            kind == NIC_RX_SEND ? begin_send(qp, packet, operation) : begin_write(qp, packet);
         if (verdict != NIC_VERDICT_OK) {
             return verdict;
         }

@@ -53,7 +53,7 @@ static bool receive_usable(nic_t *nic, nic_qp_t *qp, uint32_t bytes)
         return false;
     }
     const nic_place_t place = nic__receive_place(receive);
-    return nic__place_ok(nic__receive_pd(qp), &place, receive->length, NIC_ACCESS_LOCAL_WRITE);
+    return nic__place_ok(nic__receive_pd(qp), &place, bytes, NIC_ACCESS_LOCAL_WRITE);
 }
 
 // -- UC

@@ -338,6 +338,9 @@ PROGRAM_EXPORT int setsockopt(int descriptor, int level, int name, const void *v
         return refuse(ENOPROTOOPT);
     }
     int number = 0;
+    if (length < (level == IPPROTO_IP ? 1 : sizeof number)) { // IP_TOS may be one byte
+        return refuse(EINVAL);
+    }
     memcpy(&number, value, length < sizeof number ? length : sizeof number);
     endpoint_option_t *option = find_option(endpoint, level, name);
     if (option == NULL && endpoint->option_count < ENDPOINT_OPTIONS_MAX) {

@@ -99,7 +99,7 @@ PROGRAM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
     open->events_fd = ends[1];
     struct ibv_context *context = &open->verbs.context;
     context->device = device;
-    context->cmd_fd = descriptors_hide((int)system_call(SYS_dup, ends[0]));
+    context->cmd_fd = (int)system_call(SYS_dup, ends[0]);
     context->async_fd = ends[0];
     context->num_comp_vectors = (int)turn_shared->cores;
     context->abi_compat = __VERBS_ABI_IS_EXTENDED;
@@ -125,7 +125,7 @@ PROGRAM_EXPORT int ibv_close_device(struct ibv_context *context)
         *at = open->next;
     }
     system_call(SYS_close, context->async_fd);
-    descriptors_close(context->cmd_fd);
+    system_call(SYS_close, context->cmd_fd);
     descriptors_close(open->events_fd);
     free(open);
     return 0;

@@ -73,6 +73,7 @@ static void join(const char *server)
     const int one = 1;
     int end = socket(AF_INET, SOCK_STREAM, 0);
     EXPECT(end >= 0);
+    EXPECT(setsockopt(end, SOL_SOCKET, SO_REUSEADDR, &one, 1) == -1 && errno == EINVAL);
     EXPECT(setsockopt(end, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0);
     if (server != NULL) {
         EXPECT(getaddrinfo("no-such-host", "7000", &hints, &found) != 0);

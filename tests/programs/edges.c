@@ -2,9 +2,9 @@
 // tests/programs/edges.c - a program that test_small_programs.sh starts on two simulated hosts.
 //
 // Goal: regions that are deregistered while a message uses them, datagrams on shared receive
-// queues, Q_Keys and addresses of datagrams, and payloads that an operation cannot have. Method:
-// client and server go through the cases together; a region is deregistered 30 us after a message
-// of 1 MiB began. Prints "ok" at the end.
+// queues, Q_Keys and addresses of datagrams, payloads that an operation cannot have, and receives
+// that are longer than their region. Method: client and server go through the cases together; a
+// region is deregistered 30 us after a message of 1 MiB began. Prints "ok" at the end.
 #include <poll.h>
 #include <sys/mman.h>
 
@@ -209,6 +209,31 @@ static void payloads(void)
     EXPECT(ibv_destroy_qp(qp) == 0);
 }
 
+// A receive whose region is shorter than the receive takes a message that fits into the region.
+static void short_region(void)
+{
+    renew();
+    struct ibv_mr *part = ibv_reg_mr(pd, bytes + 4096, 8, IBV_ACCESS_LOCAL_WRITE);
+    struct ibv_qp *qp = pair_create(IBV_QPT_RC, cq, NULL);
+    EXPECT(part != NULL);
+    const pair_end_t peer = pair_connect(qp, mr);
+    for (uint32_t length = 8; length <= 9; length++) {
+        if (serves) {
+            pair_receive(qp, NULL, part, 0, 64);
+        }
+        meet();
+        if (!serves) {
+            memset(bytes, 5, length);
+            EXPECT(pair_post(qp, IBV_WR_SEND, mr, 0, length, &peer, 0) == 0);
+        }
+        const enum ibv_wc_status failed = serves ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_OP_ERR;
+        EXPECT(pair_complete(cq).status == (length == 8 ? IBV_WC_SUCCESS : failed));
+        EXPECT(!serves || (bytes[4096 + 7] == 5 && bytes[4096 + 8] == 0));
+    }
+    meet();
+    EXPECT(ibv_destroy_qp(qp) == 0 && ibv_dereg_mr(part) == 0);
+}
+
 int main(int argc, char **argv)
 {
     serves = argc == 1;
@@ -221,6 +246,7 @@ int main(int argc, char **argv)
     datagrams(false);
     datagrams(true);
     payloads();
+    short_region();
     printf("ok\n");
     return 0;
 }

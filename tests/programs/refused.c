@@ -87,6 +87,9 @@ static void use_memory(bool serves)
     const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
     struct ibv_mr *mr = ibv_reg_mr_iova(pd, bytes, BYTES, 0, access); // its first byte is 0
     EXPECT(mr != NULL);
+    const int duplicate = dup(context->cmd_fd); // programs hand it on
+    EXPECT(duplicate >= 0 && ibv_import_device(duplicate) == NULL && errno == EOPNOTSUPP);
+    close(duplicate);
     EXPECT(ibv_reg_mr(pd, bytes, BYTES, IBV_ACCESS_ON_DEMAND) == NULL && errno == EOPNOTSUPP);
     struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1};
     EXPECT(ibv_query_gid(context, 1, 0, &attr.grh.dgid) == 0);
