@@ -99,6 +99,7 @@ struct app__program {
     app__pr_mr_t *mrs;
     size_t mr_count;
     size_t mr_capacity;
+    uint32_t free_mr;    // handle of a region that was deregistered, for the next one; 0: none
     sim_map_t mr_of_key; // of local keys, to index
     app__pr_cq_t **cqs;
     size_t cq_count;

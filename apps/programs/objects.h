@@ -17,8 +17,8 @@ typedef struct app__pr_pd {
 } app__pr_pd_t;
 
 typedef struct app__pr_mr {
-    nic_mr_t *mr; // NULL: deregistered
-    uint32_t pd;
+    nic_mr_t *mr;   // NULL: deregistered
+    uint32_t pd;    // of a region that was deregistered: the next handle that is free
     uint64_t shift; // address in host memory less the address that the process uses
 } app__pr_mr_t;
 

@@ -54,6 +54,8 @@ typedef struct app__mapping {
     void *bytes;
     uint64_t address; // in host memory
     uint64_t length_bytes;
+    uint64_t offset;  // in the file
+    uint32_t segment; // number of the segment, or 0: the process's own file
 } app__mapping_t;
 
 typedef struct app__process_plan {

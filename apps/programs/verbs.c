@@ -130,12 +130,35 @@ static bool is_range(uint64_t address, uint64_t length_bytes)
     return address < end && length_bytes <= end - address;
 }
 
+// Returns true if the latest mapping of some of these pages is this one, so that nothing changes.
+static bool is_mapped(const app__process_t *process, const app__mapping_t *mapping)
+{
+    for (size_t i = process->mapping_count; i > 0; i--) {
+        const app__mapping_t *const other = &process->mappings[i - 1];
+        if (mapping->address < other->address + other->length_bytes &&
+            other->address < mapping->address + mapping->length_bytes) {
+            return other->address == mapping->address &&
+                   other->length_bytes == mapping->length_bytes &&
+                   other->offset == mapping->offset && other->segment == mapping->segment;
+        }
+    }
+    return false;
+}
+
 static int map_pages(app__program_t *program, const program_call_t *call)
 {
     const program_memory_t *const memory = &call->memory;
     if (!is_range(memory->address, memory->length_bytes) || memory->length_bytes == 0 ||
         ((memory->address | memory->length_bytes | memory->offset) & PAGE_MASK) != 0) {
         return EINVAL;
+    }
+    app__process_t *const process = program->process;
+    app__mapping_t mapping = {.address = app__program_base(program) + memory->address,
+                              .length_bytes = memory->length_bytes,
+                              .offset = memory->offset,
+                              .segment = call->count};
+    if (is_mapped(process, &mapping)) {
+        return 0;
     }
     void *bytes = NULL;
     const int error =
@@ -145,9 +168,7 @@ static int map_pages(app__program_t *program, const program_call_t *call)
     if (error != 0) {
         return error;
     }
-    const app__mapping_t mapping = {bytes, app__program_base(program) + memory->address,
-                                    memory->length_bytes};
-    app__process_t *const process = program->process;
+    mapping.bytes = bytes;
     SIM_APPEND(process->mappings, process->mapping_count, process->mapping_capacity, mapping);
     nic_memory_map(nic_host_memory(program->node), mapping.address, mapping.length_bytes, bytes);
     return 0;
@@ -187,7 +208,7 @@ static int register_region(app__program_t *program, program_call_t *call)
     if (pd == NULL || !is_range(memory->address, memory->length_bytes)) {
         return EINVAL;
     }
-    if (program->mr_count >= OBJECTS_MAX) {
+    if (program->mr_count >= OBJECTS_MAX && program->free_mr == 0) {
         return ENOMEM;
     }
     nic_mr_t *mr = NULL;
@@ -201,10 +222,16 @@ static int register_region(app__program_t *program, program_call_t *call)
     pd->users++;
     memory->lkey = nic_mr_lkey(mr);
     memory->rkey = nic_mr_rkey(mr);
-    sim_map_add(&program->mr_of_key, memory->lkey, program->mr_count);
-    SIM_APPEND(program->mrs, program->mr_count, program->mr_capacity,
-               ((app__pr_mr_t){mr, call->handle, address - memory->iova}));
-    call->handle = (uint32_t)program->mr_count;
+    uint32_t handle = program->free_mr;
+    if (handle == 0) {
+        SIM_APPEND(program->mrs, program->mr_count, program->mr_capacity, (app__pr_mr_t){0});
+        handle = (uint32_t)program->mr_count;
+    }
+    app__pr_mr_t *const region = &program->mrs[handle - 1];
+    program->free_mr = region->pd; // 0 for a new one
+    *region = (app__pr_mr_t){mr, call->handle, address - memory->iova};
+    sim_map_add(&program->mr_of_key, memory->lkey, handle - 1);
+    call->handle = handle;
     return 0;
 }
 
@@ -219,6 +246,8 @@ static int deregister_region(app__program_t *program, const program_call_t *call
     nic_mr_deregister(mr->mr);
     mr->mr = NULL;
     program->pds[mr->pd - 1].users--;
+    mr->pd = program->free_mr;
+    program->free_mr = call->handle;
     return 0;
 }
 
