@@ -30,6 +30,7 @@ struct app_skips {
     uint64_t misses;
     uint64_t audited;
     uint64_t bytes; // of memory for spans
+    uint64_t rails; // of which one was simulated for all
     app_skip_refusal_t refused[APP_SKIP_REASONS_MAX];
     size_t refused_count;
     // Completes `refused` after the run; NULL: it is complete. Called once, by app_skips_settle.

@@ -132,6 +132,8 @@ struct sim_node {
     uint32_t instant_count; // number of such timers at that time
     bool ties_watched;      // kernel/fast_forward_notes.h
     bool ties_matter;       // the order of a watched tie may matter
+    bool ties_kept;         // ties are watched during the whole run
+    bool ties_mattered;     // of one the order changed more than how full a queue has been
     bool ties_anew;         // the count of ties began at 0 since
 
     // ties by rotor (kernel/order/rotor.c)

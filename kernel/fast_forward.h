@@ -56,6 +56,8 @@ const char *sim_state_changed(const sim_state_t *state, const char *start, const
 // Does to the structs what happened between two copies of them, shift_ps later.
 void sim_state_repeat_span(const sim_state_t *state, const char *start, const char *end,
                            sim_time_t shift_ps);
+// Copies counts and largest values to structs of the same types, in the same order.
+void sim_state_copy_counts(const sim_state_t *from, const sim_state_t *to);
 // Returns whether two spans, each between two copies, did the same, the second one shift_ps later.
 // If not, *name is the type of a struct that differs.
 bool sim_state_same_span(const sim_state_t *state, const char *const a[2], const char *const b[2],

@@ -91,6 +91,11 @@ void sim_note_ties(sim_notes_t *notes, sim_node_t *node, bool matter);
 // Begins or ends to look at ties, at all nodes.
 void sim_watch_ties(sim_t *sim, bool watch);
 
+// Return the turn of the latest tie of a node with ties by rotor, and the rank that an arrival at a
+// port has in such a turn: higher ones come later.
+uint64_t sim_last_turn(const sim_node_t *node);
+uint64_t sim_turn_rank(const sim_node_t *node, uint64_t turn, uint32_t port);
+
 // Returns whether all values are equal and all timers have moved along or stay. If not, *why says
 // which are not. Marks the timers that stay.
 bool sim_notes_repeat(const sim_notes_t *first, const sim_notes_t *second, const char **why);

@@ -113,6 +113,34 @@ bool net_has_room(const net_node_t *node)
     return most_bytes <= sw->calm_shared_bytes && most_bytes <= sw->calm_above_bytes;
 }
 
+void net_state_list_port(net_port_t *port, sim_state_t *state)
+{
+    list_port(port, state, false);
+}
+
+void net_state_list_rare(net_port_t *port, sim_state_t *state)
+{
+    list_part(state, NET_PORT_RARE, port->rare, false);
+}
+
+bool net_same_switches(const net_node_t *a, const net_node_t *b)
+{
+    const net_switch_t *const left = (const net_switch_t *)(const void *)a;
+    const net_switch_t *const right = (const net_switch_t *)(const void *)b;
+    return a->port_count == b->port_count && left->shared_limit == right->shared_limit &&
+           left->calm_shared_bytes == right->calm_shared_bytes &&
+           left->calm_above_bytes == right->calm_above_bytes &&
+           memcmp(&left->config, &right->config, sizeof(left->config)) == 0;
+}
+
+void net_state_list_switch(net_node_t *node, sim_state_t *state)
+{
+    sim_state_add(state, &net__tally_fields, &node->tally);
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        list_port(&node->ports[p], state, false);
+    }
+}
+
 void net_state_list(const net_t *net, sim_state_t *state, bool used_only, bool ties_noted)
 {
     if (net->change_count != 0 || net->fault_count != 0 || net->fault_timer_count != 0) {
@@ -124,10 +152,15 @@ void net_state_list(const net_t *net, sim_state_t *state, bool used_only, bool t
     }
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
+        if (node->follows) {
+            continue;
+        }
         sim_state_add(state, &net__tally_fields, &node->tally);
         sim_state_add_ties(state, &node->sim, ties_noted);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            list_port(&node->ports[p], state, used_only);
+            if (!node->ports[p].peer->node->follows) {
+                list_port(&node->ports[p], state, used_only);
+            }
         }
         if (node->kind == NET_NODE_SWITCH) {
             list_switch((net_switch_t *)(void *)node, state);

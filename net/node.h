@@ -64,6 +64,7 @@ struct net_node {
     bool one_by_one;     // handles each event in its turn: a listener or a special link needs it
     uint8_t route_mask;  // ANDed with a byte of net_packet_t.route; 0 after a link or route changed
     bool complete;       // net_node_built_fn was called
+    bool follows;        // a switch that another one stands for (nic/rails.h): it gets nothing
     bool scale_up;       // a switch that joins accelerators of a server or rack (NVSwitch)
     net_tally_t tally;
     net_log_t *log; // net/log.h; NULL: the node notes nothing

@@ -79,7 +79,8 @@ struct net_switch {
     uint8_t header_bytes;                  // of the load balancer, on links between switches
     struct net_watchdog *watchdog;         // NULL: there is none
     net_switch_config_t config;
-    sim_node_ops_t loop; // the node's operations, with the loop that choose_loop selected
+    struct net_chance *chance; // net/switch/chance.h; NULL: nobody wants to know
+    sim_node_ops_t loop;       // the node's operations, with the loop that choose_loop selected
 };
 
 static inline net_switch_t *net_switch_of(net_node_t *node)

@@ -242,9 +242,11 @@ static inline void handle(nic_host_t *host, const sim_event_t *event)
     }
     switch (event->kind) {
     case SIM_EVENT_ARRIVAL:
+        host->nics[event->port].rail_events++;
         arrive(&host->nics[event->port], event->message);
         break;
     case SIM_EVENT_WAKE:
+        host->nics[event->port].rail_events++;
         host->nics[event->port].port->wake_pending = false;
         transmit(&host->nics[event->port]);
         break;

@@ -45,6 +45,7 @@ typedef enum world_skip_mode { WORLD_SKIP_OFF, WORLD_SKIP_EXACT } world_skip_mod
 typedef struct world_fast_forward_config {
     world_skip_mode_t mode;
     bool memo;
+    bool rails;
     sim_ratio_t audit; // share of hits that are simulated, too
 } world_fast_forward_config_t;
 extern const sim_attr_table_t world_fast_forward_config_attrs;

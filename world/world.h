@@ -8,6 +8,7 @@
 #include "apps/periods.h"
 #include "apps/skips.h"
 #include "net/nodes.h"
+#include "nic/rails.h"
 #include "world/parts.h"
 #include "world/scenario.h"
 
@@ -32,6 +33,7 @@ typedef struct world {
     size_t app_capacity;
     app_skips_t skips;      // of `fast-forward`
     app_periods_t *periods; // that are skipped; NULL: none are
+    nic_rails_t *rails;     // of which one is simulated; NULL: all are
     bool confined;          // applications read files below the scenario's folder only
     world_nic_t *nics;      // by interface
     size_t nic_count;

@@ -189,11 +189,12 @@ void sim__sort_by_rotor(sim_node_t *node, sim_mail_t *mail, size_t count)
     const sim_time_t time_ps = time_of(node, mail);
     if (time_ps < node->worker->window_end_ps) {
         const bool turns = node->alone && !node->ops->keeps_order;
-        if (SIM_UNLIKELY(node->ties_watched) && turns && !node->ties_matter) {
-            node->ties_matter =
-                node->ops->ties_matter == NULL || node->ops->ties_matter(node, mail, count);
-        }
         const uint64_t turn = turns ? sim__rotor_turn(node, time_ps) : 0;
+        if (SIM_UNLIKELY(node->ties_watched) && turns &&
+            !(node->ties_matter && node->ties_mattered) &&
+            (node->ops->ties_matter == NULL || node->ops->ties_matter(node, mail, count))) {
+            node->ties_matter = node->ties_mattered = true;
+        }
         sort_at(node, mail, count, turn / 2, (turn & 1) != 0);
     }
 }

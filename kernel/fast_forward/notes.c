@@ -101,7 +101,7 @@ void sim_note_timer(sim_notes_t *notes, const sim_timer_t *timer)
 void sim_watch_ties(sim_t *sim, bool watch)
 {
     for (uint32_t n = 0; n < sim->node_count; n++) {
-        sim->nodes[n]->ties_watched = watch;
+        sim->nodes[n]->ties_watched = watch || sim->nodes[n]->ties_kept;
         sim->nodes[n]->ties_matter = false;
         sim->nodes[n]->ties_anew = false;
     }

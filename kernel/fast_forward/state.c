@@ -239,6 +239,23 @@ void sim_state_repeat_span(const sim_state_t *state, const char *start, const ch
     }
 }
 
+void sim_state_copy_counts(const sim_state_t *from, const sim_state_t *to)
+{
+    SIM_CHECK(from->count == to->count);
+    for (size_t i = 0; i < from->count; i++) {
+        const sim_state_type_t *const type = from->parts[i].type;
+        SIM_CHECK(type->table == to->parts[i].type->table);
+        for (size_t f = 0; f < type->flat.count; f++) {
+            const sim_field_t *const field = &type->flat.fields[f];
+            if (field->repeat == SIM_REPEAT_COUNT || field->repeat == SIM_REPEAT_MOST ||
+                field->repeat == SIM_REPEAT_MOST_AND_FLAG) {
+                memcpy((char *)to->parts[i].at + field->offset,
+                       (const char *)from->parts[i].at + field->offset, field->bytes);
+            }
+        }
+    }
+}
+
 bool sim_state_same_span(const sim_state_t *state, const char *const a[2], const char *const b[2],
                          sim_time_t shift_ps, const char **name)
 {

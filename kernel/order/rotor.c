@@ -11,6 +11,7 @@
 #include "kernel/engine/mail.h"
 #include "kernel/engine/sort.h"
 #include "kernel/engine/window.h"
+#include "kernel/fast_forward_notes.h"
 
 uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps)
 {
@@ -22,6 +23,17 @@ uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps)
     const uint64_t turn = node->ties;
     node->ties = (turn + 1) % SIM__ROTOR_TURNS;
     return turn;
+}
+
+uint64_t sim_last_turn(const sim_node_t *node)
+{
+    return (node->ties + SIM__ROTOR_TURNS - 1) % SIM__ROTOR_TURNS;
+}
+
+uint64_t sim_turn_rank(const sim_node_t *node, uint64_t turn, uint32_t port)
+{
+    const uint64_t rank = sim__tie_rank(node->tie_key, turn / 2, port);
+    return (turn & 1) != 0 ? rank ^ ~(uint64_t)((1u << SIM_PORT_BITS) - 1) : rank;
 }
 
 static uint64_t record_place(const sim_node_t *node)

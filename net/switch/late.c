@@ -19,6 +19,7 @@
 #include "net/port_control.h"
 #include "net/port_queue.h"
 #include "net/switch/admission.h"
+#include "net/switch/chance.h"
 #include "net/switch/ecmp.h"
 #include "net/switch/red.h"
 #include "net/switch/switch_internal.h"
@@ -398,14 +399,18 @@ typedef struct tie {
 // If a port becomes free now, the last arrival is sent at once, and all others by a departure. So
 // the order changes the number of events, unless all arrivals find such ports, or none does. It
 // must not change how full a queue has been, either.
-static void note_tie(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet,
-                     bool others_now, tie_t *tie)
+static void note_tie(net_switch_t *sw, const net_port_t *ingress, const net_port_t *egress,
+                     const net_packet_t *packet, bool others_now, tie_t *tie)
 {
     const bool frees =
         egress->wake_pending == NET_WAKE_NONE && sw->node.sim.now_ps == egress->busy_until_ps;
     const bool fills = egress->classes[packet->priority]->bytes_max < packet->frame_bytes;
-    if ((tie->others_before && tie->frees != frees) ||
-        ((tie->others_before || others_now) && frees && fills)) {
+    const bool counts = tie->others_before && tie->frees != frees;
+    const bool waits = (tie->others_before || others_now) && frees;
+    const bool differs =
+        sw->chance != NULL && net__chance_arrival(sw, ingress->index, egress, packet, waits);
+    sw->node.sim.ties_mattered = sw->node.sim.ties_mattered || counts;
+    if (counts || differs || (waits && fills)) {
         sw->node.sim.ties_matter = true;
     }
     *tie = (tie_t){others_now, frees};
@@ -442,7 +447,7 @@ static SIM_ALWAYS_INLINE void arrive(net_switch_t *sw, uint32_t port_index, net_
         sw->node.sim.now_ps = now_ps;
     }
     if (tie != NULL) {
-        note_tie(sw, egress, packet, others_now, tie);
+        note_tie(sw, ingress, egress, packet, others_now, tie);
     }
     const uint32_t priority = packet->priority;
     net_class_t *const queue = egress->classes[priority];

@@ -9,6 +9,7 @@
 #include "net/models_internal.h"
 #include "net/port_metrics.h"
 #include "net/ports.h"
+#include "net/switch/chance.h"
 #include "net/switch/ecmp.h"
 #include "net/switch/switch_internal.h"
 #include "net/switch/watchdog.h"
@@ -76,6 +77,7 @@ static void fini_parts(net_switch_t *sw)
         sw->balance->fini(sw);
     }
     SIM_FREE_ALL(sw->buffer_state, sw->marking_state, sw->balance_state, sw->late);
+    net__chance_free(sw);
 }
 
 static size_t ingress_bytes(const net_node_t *node)
@@ -98,8 +100,11 @@ static void destroy(sim_node_t *node)
 // The caller has checked that what ports share has room (net_has_room).
 static bool ties_matter(const sim_node_t *node, const sim_mail_t *mail, size_t count)
 {
-    (void)node;
+    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
     uint64_t seen[4] = {0};
+    if (sw->chance != NULL) {
+        net__chance_tie(sw, mail, count);
+    }
     for (size_t i = 0; i < count; i++) {
         const net_packet_t *const packet = mail[i].message;
         const uint8_t hop = (uint8_t)packet->route;

@@ -18,6 +18,7 @@
 #include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/objects/rail.h"
 #include "nic/transport/entry.h"
 
 // A packet in a queue or on a link, or a wake. Fields that say nothing are 0.
@@ -272,6 +273,9 @@ nic_moment_t *nic_moment_take(const net_t *net, sim_time_t now_ps,
         }
         for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
             nic_t *const nic = nic_at(node, n);
+            if (program == NULL && nic__rail_follows(nic)) {
+                continue;
+            }
             moment->draws[nic->interface] = nic->port->rare->draw;
             for (uint32_t class = 0; class < NET_PRIORITIES; class ++) {
                 moment->sent[nic->interface] += nic->port->classes[class]->tx_packets;
@@ -562,6 +566,9 @@ static nic_t *find_watched(const net_t *net, uint32_t least_packets, uint64_t *s
         *seen += 1;
         for (uint32_t n = 0; node->kind == NET_NODE_HOST && n < nic_count(node); n++) {
             nic_t *const nic = nic_at(node, n);
+            if (nic__rail_follows(nic)) {
+                continue;
+            }
             senders_t senders = {.least_packets = UINT64_MAX};
             nic_for_each_qp(nic, look_at, &senders);
             *seen += senders.seen;

@@ -10,6 +10,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
+#include "nic/objects/rail.h"
 
 // Every queue pair carries the algorithm's state behind it, also without congestion control.
 static const sim_field_t none_rows[] = {NIC_CC_FIELDS(STATE, STATE, UNTIL)};
@@ -77,6 +78,9 @@ void nic_state_list(const net_t *net, sim_state_t *state, sim_time_t *rest_ps, n
         const nic_host_t *const host = nic__host_of(node);
         for (uint32_t n = 0; n < host->nic_count; n++) {
             nic_t *const nic = &host->nics[n];
+            if (span == NIC_SPAN_MESSAGES && nic__rail_follows(nic)) {
+                continue;
+            }
             const char *const refused = refuse_nic(nic);
             state->refused = refused != NULL ? refused : state->refused;
             sim_state_add(state, &nic__nic_fields, nic);

@@ -13,7 +13,7 @@ static const sim_field_t nic_rows[] = {
     SIM_FIELD_INNER(nic_t, counters, &nic__counter_fields),
     SIM_FIELD_ARRAY(nic_t, queue_pushed, COUNT), SIM_FIELD_ARRAY(nic_t, queue_popped, COUNT),
     NIC(cnp_next_ps, UNTIL), NIC(arrived_ps, UNTIL), NIC(checked_index, IGNORE),
-    NIC(unlabelled, COUNT),
+    NIC(unlabelled, COUNT), NIC(rail_events, COUNT),
     // Fields that do not change, or whose change ends a span.
     NIC_SAME(port), NIC_SAME(host), NIC_SAME(qp_pages), NIC_SAME(qp_page_count), NIC_SAME(ready_classes),
     NIC_SAME(kicked), NIC_SAME(cnp_priority), NIC_SAME(cnp_dscp), NIC_SAME(header_bytes), NIC_SAME(ack_bytes),
@@ -27,11 +27,12 @@ static const sim_field_t nic_rows[] = {
     NIC_SAME(cnp_slot_capacity), NIC_SAME(listeners), NIC_SAME(device), NIC_SAME(device_state), NIC_SAME(scheduler),
     NIC_SAME(scheduler_state), NIC_SAME(joined), NIC_SAME(reports), NIC_SAME(report_count),
     NIC_SAME(report_capacity), NIC_SAME(transport), NIC_SAME(shares), NIC_SAME(gate), NIC_SAME(exempt), NIC_SAME(draws),
+    NIC_SAME(loopback), NIC_SAME(rail),
     // Padding.
     SIM_FIELD_BITS(nic_t, ring, ack_interval), NIC_SAME(state_at),
     SIM_FIELD_BITS(nic_t, odd_answers, state_at), SIM_FIELD_BITS(nic_t, state_at, next_kicked), SIM_FIELD_BITS(nic_t, active_qps, qp_gone),
     SIM_FIELD_BITS(nic_t, draws, unlabelled),
-    SIM_FIELD_REST(nic_t, unlabelled),
+    SIM_FIELD_REST(nic_t, rail_events),
 };
 const sim_fields_t nic__nic_fields = SIM_FIELDS("NIC", sizeof(nic_t), nic_rows);
 

@@ -132,6 +132,8 @@ struct nic {
     bool draws;                    // network.draws: packet
     uint64_t unlabelled;           // messages posted so far, with network.draws: packet
     struct nic_loopback *loopback; // nic/schedule/loopback.h; NULL: nothing was sent to itself
+    struct nic_rail *rail;         // nic/objects/rail.h; NULL: the NIC is not on one of equal rails
+    uint64_t rail_events;          // of the NIC: arrivals, wakes, timers
 };
 
 // The contents of a host's memory (nic/host/contents.c). Pages without an entry hold zeros, unless

@@ -76,6 +76,7 @@ void nic__pace_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
     nic_qp_t *const qp = SIM_CONTAINER_OF(timer, nic_qp_t, pace_timer);
+    qp->nic->rail_events++;
     qp->flags &= (uint16_t)~NIC_QP_PACING;
     nic__schedule(qp);
 }

@@ -278,6 +278,7 @@ void nic__retry_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
     nic_qp_t *const qp = SIM_CONTAINER_OF(timer, nic_qp_t, retry_timer);
+    qp->nic->rail_events++;
     if ((qp->flags & NIC_QP_RNR_WAIT) != 0) {
         qp->flags &= (uint16_t)~NIC_QP_RNR_WAIT;
         nic__schedule(qp);

@@ -13,6 +13,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
+#include "nic/objects/rail.h"
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
 #include "nic/transport/finish.h"
@@ -141,6 +142,9 @@ static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediat
         .wc_flags = nic__wc_flags(operation),
     };
     nic__write_cqe(qp, qp->recv_cq, &wc);
+    if (SIM_UNLIKELY(qp->nic->rail != NULL)) {
+        nic__rail_received(qp, &wc);
+    }
 }
 
 // Flags of execute(): the payload is in memory already; the transport acknowledges itself. Each
@@ -191,6 +195,9 @@ static SIM_ALWAYS_INLINE void receive_message(nic_t *nic, nic_qp_t *qp, net_pack
         complete_receive(qp, operation, immediate);
     } else if (last && qp->on_write != NULL) {
         nic__tell_write(qp);
+        if (SIM_UNLIKELY(nic->rail != NULL)) {
+            nic__rail_written(qp);
+        }
     }
 }
 

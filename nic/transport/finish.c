@@ -10,6 +10,7 @@
 #include "nic/host/listen.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/queues.h"
+#include "nic/objects/rail.h"
 #include "nic/objects/wqe.h"
 #include "nic/schedule/eligible.h"
 #include "nic/transport/entry.h"
@@ -62,6 +63,9 @@ static SIM_ALWAYS_INLINE void complete(nic_qp_t *qp, const nic_wqe_t *wqe, nic_w
                                        uint64_t original)
 {
     NIC_DEVICE(qp->nic, done, qp);
+    if (SIM_UNLIKELY(qp->nic->rail != NULL)) {
+        nic__rail_sent(qp, status);
+    }
     if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
         nic__trace_completion(qp, NULL);
         return;

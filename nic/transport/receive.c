@@ -10,6 +10,7 @@
 #include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/objects/rail.h"
 #include "nic/objects/region.h"
 #include "nic/path/repath.h"
 #include "nic/path/spray.h"
@@ -173,6 +174,9 @@ static nic_qp_t *receive_unknown(nic_t *nic, net_packet_t *packet)
         }
     } else if (addressed && nic->accept != NULL) {
         nic_qp_t *const qp = nic->accept(nic, packet->destination_qp, nic->accept_ctx);
+        if (SIM_UNLIKELY(nic->rail != NULL)) {
+            nic__rail_accepted(nic, packet->destination_qp);
+        }
         if (qp != NULL) {
             return qp;
         }

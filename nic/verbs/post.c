@@ -9,6 +9,7 @@
 #include "nic/host/packet_contents.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/objects/rail.h"
 #include "nic/objects/wqe.h"
 #include "nic/schedule/eligible.h"
 #include "nic/schedule/loopback.h"
@@ -84,6 +85,10 @@ static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp, const nic_send
 // Informs the NIC of a new WQE.
 static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
 {
+    if (SIM_UNLIKELY(qp->nic->rail != NULL) && nic__rail_follows(qp->nic)) {
+        qp->sq_send = qp->sq_posted; // the leading rail sends
+        return;
+    }
     if (SIM_UNLIKELY((qp->flags & NIC_QP_CLOSED) != 0)) {
         nic__flush_late(qp);
     } else if ((qp->flags & NIC_QP_ACTIVE) == 0) {
@@ -161,7 +166,10 @@ static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
         nic__set_more(qp, qp->sq_posted, wr);
     }
     qp->sq_posted++;
-    if (SIM_UNLIKELY(qp->nic->draws)) {
+    if (SIM_UNLIKELY(qp->nic->rail != NULL)) {
+        nic__rail_posted(qp);
+    }
+    if (SIM_UNLIKELY(qp->nic->draws) && !nic__rail_follows(qp->nic)) {
         nic__draws_post(qp, wr->label);
     }
     if (nic__traced(qp->nic, NIC_TRACE_POST)) {

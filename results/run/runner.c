@@ -39,6 +39,7 @@ struct results_run {
     results_lock_t *lock; // of the folder, while files are written; NULL: none are
     char *stage;          // where files are written; NULL: none are
     char *scratch;        // parent of the stage of a rank other than 0; NULL: none
+    bool begun;           // options->begin succeeded
     bool has_results;
     results_t results;
     json_t *summary;
@@ -290,6 +291,63 @@ static void take_finding(topo_severity_t severity, const char *text, void *ctx)
     world_warn(ctx, "virtual-channels", "%s", text);
 }
 
+// Builds the world again, without rails that follow another one: they do not do the same.
+static void build_again(results_run_t *run)
+{
+    const results_options_t *const options = run->options;
+    world_error_t error;
+    if (run->begun && options->end != NULL && options->end(run->world, options->ctx, &error) != 0) {
+        file_failed(run, &error);
+    }
+    results_t nothing = {0};
+    if (results_observers_close(run->observers, &nothing, &error) != SIM_OK) {
+        file_failed(run, &error);
+    }
+    results_fini(&nothing);
+    run->observers = NULL;
+    world_destroy(run->world);
+    run->scenario->fast_forward.rails = false;
+    sim_err_t result = world_create(run->scenario, WORLD_BUILD_ALL, &run->world, &error);
+    SIM_CHECKF(result == SIM_OK, "the world cannot be built again: %s", error.text);
+    run->scenario->fast_forward.rails = true;
+    result = results_observers_create(run->world, run->stage, &run->observers, &error);
+    if (result == SIM_OK && run->begun) {
+        result = options->begin(run->world, run->stage, options->ctx, &error);
+        run->begun = result == SIM_OK;
+    }
+    if (result != SIM_OK) {
+        file_failed(run, &error);
+    }
+}
+
+// Runs the world. *span and *exceeded are the run's; the caller destroys the span.
+static sim_ended_t run_world(const results_run_t *run, uint64_t memory_max_bytes,
+                             results_span_t **span, bool *exceeded)
+{
+    const results_options_t *const options = run->options;
+    sim_ended_t ended = SIM_ENDED_DONE;
+    if (options->started != NULL) {
+        options->started(run->world, options->ctx);
+    }
+    *span = results_span_create(run->world);
+    if (options->drive != NULL) {
+        ended = options->drive(run->world, options->ctx); // its copies have no second thread
+    } else {
+        results_memory_watch_t *const watch =
+            results__memory_watch_begin(run->world->sim, memory_max_bytes);
+        ended = app_simbricks_drives(run->world->runtime) ? app_simbricks_run(run->world->runtime)
+                                                          : sim_run(run->world->sim);
+        *exceeded = results__memory_watch_end(watch);
+    }
+    if (options->ranks != NULL) {
+        results__carry(run->world, *span, run->observers);
+    }
+    if (options->stopped != NULL) {
+        options->stopped(run->world, options->ctx);
+    }
+    return ended;
+}
+
 static void simulate(results_run_t *run)
 {
     const results_options_t *const options = run->options;
@@ -303,30 +361,23 @@ static void simulate(results_run_t *run)
     if (options->warned != NULL) {
         options->warned(&warnings, options->ctx);
     }
-    if (options->started != NULL) {
-        options->started(run->world, options->ctx);
-    }
-    results_span_t *const span = results_span_create(run->world);
+    results_span_t *span = NULL;
     const double start_s = wall_s();
     run->clock.begun = time(NULL);
     const uint64_t memory_max_bytes =
         options->limited ? SIM_AUTO : run->world->scenario->run.memory_max_bytes;
-    sim_ended_t ended = SIM_ENDED_DONE;
     bool exceeded = false;
-    if (options->drive != NULL) {
-        ended = options->drive(run->world, options->ctx); // its copies have no second thread
-    } else {
-        results_memory_watch_t *const watch =
-            results__memory_watch_begin(run->world->sim, memory_max_bytes);
-        ended = app_simbricks_drives(run->world->runtime) ? app_simbricks_run(run->world->runtime)
-                                                          : sim_run(run->world->sim);
-        exceeded = results__memory_watch_end(watch);
-    }
-    if (options->ranks != NULL) {
-        results__carry(run->world, span, run->observers);
-    }
-    if (options->stopped != NULL) {
-        options->stopped(run->world, options->ctx);
+    sim_ended_t ended = run_world(run, memory_max_bytes, &span, &exceeded);
+    nic_rails_t *const rails = run->world->rails;
+    const char *const apart =
+        rails == NULL ? NULL : nic_rails_apart(rails, ended != SIM_ENDED_INTERRUPTED);
+    if (apart != NULL) {
+        results_span_destroy(span);
+        build_again(run);
+        app_skips_refuse(&run->world->skips, apart);
+        ended = run_world(run, memory_max_bytes, &span, &exceeded);
+    } else if (rails != NULL) {
+        run->world->skips.hops_skipped += nic_rails_settle(rails, &run->world->skips.rails);
     }
     if (!leads(run)) {
         results_span_destroy(span);
@@ -357,7 +408,7 @@ static void simulate(results_run_t *run)
     run->clock.ended = time(NULL);
 }
 
-static void finish(results_run_t *run, bool begun)
+static void finish(results_run_t *run)
 {
     const results_options_t *const options = run->options;
     world_error_t error;
@@ -368,7 +419,8 @@ static void finish(results_run_t *run, bool begun)
     run->observers = NULL;
     run->summary = results_summary_json(run->world, &run->results);
     run->text = results_summary_text(run->summary);
-    if (begun && options->end != NULL && options->end(run->world, options->ctx, &error) != SIM_OK) {
+    if (run->begun && options->end != NULL &&
+        options->end(run->world, options->ctx, &error) != SIM_OK) {
         file_failed(run, &error);
     }
     save_apps(run);
@@ -444,18 +496,17 @@ sim_err_t results_execute(world_scenario_t *scenario, const results_options_t *o
         unsigned worst = 0;
         made->failed = !results__ranks_agree(options->ranks, !made->failed, &worst);
     }
-    bool begun = false;
     if (result == SIM_OK && !made->failed && options->begin != NULL) {
         world_error_t other;
-        begun = options->begin(made->world, made->stage, options->ctx, &other) == SIM_OK;
-        if (!begun) {
+        made->begun = options->begin(made->world, made->stage, options->ctx, &other) == SIM_OK;
+        if (!made->begun) {
             file_failed(made, &other);
         }
     }
     if (result == SIM_OK && !made->failed) {
         simulate(made);
         if (leads(made)) {
-            finish(made, begun);
+            finish(made);
         }
     }
     made->options = NULL;

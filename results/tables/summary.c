@@ -65,7 +65,7 @@ static const results_summary_field_t fields[] = {
     MADE("congestion_control", "", "congestion control of the scenario: nic.congestion-control, or that of a transport with one of its own (patterns may differ)", results_make_control),
     MADE("plugins", "", "list of the plug-ins of the scenario: name of the file, and sha256 of its content; left out where there are none", results_make_plugins),
     RUN("events", "", "number of events that the engine ran", events),
-    MADE("fast_forward", "", "object about the packets that fast-forward did not simulate: mode, packet_hops_simulated, packet_hops_skipped, jumps, memo_hits, memo_misses, audited, memory_bytes, and refused (number of spans that were simulated, by reason); left out where the mode is off", results_make_fast_forward),
+    MADE("fast_forward", "", "object about the packets that fast-forward did not simulate: mode, packet_hops_simulated, packet_hops_skipped, jumps, memo_hits, memo_misses, audited, rails (number of equal rails of which one was simulated; 0: all were), memory_bytes, and refused (number of spans that were simulated, by reason); left out where the mode is off", results_make_fast_forward),
     COMPARED_RUN(NETWORK, "packet_hops", "packets", "number of frames sent over links, PFC frames included", packet_hops, .label = NULL),
     RUN("packets.created", "packets", "number of frames that were made, PFC frames included", packets.created),
     RUN("packets.delivered", "packets", "number of frames that reached the node they were made for", packets.delivered),

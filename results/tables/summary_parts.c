@@ -71,6 +71,7 @@ json_t *results_make_fast_forward(const results_view_t *view)
         {"memo_hits", skips->hits},
         {"memo_misses", skips->misses},
         {"audited", skips->audited},
+        {"rails", skips->rails},
         {"memory_bytes", skips->bytes},
     };
     json_t *const object = json_object();

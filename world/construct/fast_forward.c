@@ -61,3 +61,15 @@ bool world__skips_periods(const world_scenario_t *scenario)
            scenario->scale_up.model == NET_SCALE_UP_FORMULA && !world__has_programs(scenario) &&
            !has_steps(scenario) && scenario->capture_count == 0 && scenario->series_count == 0;
 }
+
+bool world__skips_rails(const world_scenario_t *scenario)
+{
+    static const char *const kinds[] = {"collective", "training", "workload"};
+    const char *const kind =
+        scenario->traffic_count == 1 ? scenario->traffic[0].ops->name : "several";
+    bool known = false;
+    for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
+        known = known || strcmp(kind, kinds[i]) == 0;
+    }
+    return scenario->fast_forward.rails && known && scenario->run.until_ps == SIM_TIME_NEVER;
+}

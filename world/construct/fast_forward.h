@@ -11,5 +11,7 @@ void world__skips_begin(world_t *world);
 bool world__has_programs(const world_scenario_t *scenario);
 // Returns whether a run in one process may skip periods within messages.
 bool world__skips_periods(const world_scenario_t *scenario);
+// Returns whether such a run may simulate one of equal rails.
+bool world__skips_rails(const world_scenario_t *scenario);
 
 #endif // WORLD_CONSTRUCT_FAST_FORWARD_H

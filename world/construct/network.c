@@ -543,6 +543,9 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
     if (sim_options(world->sim)->splits) {
         world->periods = app_periods_create(world->net, &world->skips);
     }
+    if (result == SIM_OK && sim_options(world->sim)->splits && world__skips_rails(scenario)) {
+        world->rails = nic_rails_create(world->net);
+    }
     return result;
 }
 
@@ -630,6 +633,7 @@ void world_destroy(world_t *world)
     }
     world_survey_destroy(world->survey);
     app_periods_destroy(world->periods);
+    nic_rails_destroy(world->rails);
     for (size_t i = 0; i < world->app_count; i++) {
         world->apps[i]->ops->destroy(world->apps[i]);
     }

@@ -41,6 +41,7 @@ const sim_attr_table_t world_run_config_attrs = SIM_ATTR_TABLE("", "simulation",
 static const sim_attr_t fast_forward_attrs[] = {
     ATTR(ENUM, "fast-forward.mode", mode, "off", "off|exact", "off: everything is simulated; exact: the run leaves out what it knows to repeat, to the same results (docs/models/fast-forward.md)"),
     ATTR(BOOL, "fast-forward.memo", memo, "true", "whether mode: exact remembers collectives and repeats them from memory"),
+    ATTR(BOOL, "fast-forward.rails", rails, "true", "whether mode: exact simulates one of equal rails, where all NICs of each host send the same at the same times"),
     ATTR(RATIO, "fast-forward.audit", audit, "1/100", "0", "1", "share of the repetitions from memory that are simulated all the same; a difference aborts the run"),
 };
 const sim_attr_table_t world_fast_forward_config_attrs = SIM_ATTR_TABLE("fast-forward", "simulation", world_fast_forward_config_t, fast_forward_attrs);

@@ -6,8 +6,9 @@
 # Goal: with fast-forward.mode exact, all files are those of the full run, byte for byte, whatever the
 # collectives, the fabric and the congestion control are, on 1 and 2 threads; 32 calls of a contended
 # all-to-all are simulated twice; a run that must not skip says why.
-# Method: diff of result folders but for wall_*, digest and fast_forward: one scenario of 32 calls, and
-# scenarios drawn by tests/random-collectives and tests/random-scenario (300 and 60 in the long form).
+# Method: diff of result folders but for wall_*, digest and fast_forward: one scenario of 32 calls, one of
+# equal rails, and scenarios drawn by tests/random-collectives, tests/random-rails and tests/random-scenario
+# (300, 200 and 60 in the long form).
 # Not pinned: the time that a run takes.
 set -u
 . tests/script.sh
@@ -90,6 +91,42 @@ END
 same "uncertain end" --yes --set fast-forward.audit=1
 [ "$(number audited)" -ge 1 ] || fail "uncertain end: nothing was audited"
 
+# Equal rails: the ranks of a server do the same, each on a rail of its own.
+rails() {
+    cat >"$work/s.yaml" <<END
+seed: 3
+ties: rotor
+network: {draws: packet}
+outputs: {operations-max: 1000}
+topology:
+  rail-optimised: {servers: 3, gpus-per-server: 4, spines: 1, host-rate: 400Gbps, fabric-rate: 400Gbps,
+                   delay: 500ns}
+switch: {ecn: {enabled: true, kmin: ${2:-100KB}, kmax: 400KB}}
+traffic:
+  - training: {model: gpt-7b, layers: 2, hidden: 1024, ffn: 4096, heads: 8, kv-heads: 8, vocab: 1024,
+               sequence: 256, tp: 4, dp: 3, microbatches: 1, iterations: 1, overlap: gradients, bucket: 8MB,
+               algorithm: ${3:-ring}$1}
+END
+}
+for case in "" "--threads 2" "--set nic.congestion-control=hpcc"; do
+    rails ", protocol: simple"
+    # shellcheck disable=SC2086
+    same "rails $case" --yes $case
+    [ "$(number rails)" = 4 ] || fail "rails $case: $(number rails) of 4 rails are equal"
+    skipped=$(number packet_hops_skipped) hops=$(number packet_hops)
+    [ $((100 * skipped)) -ge $((75 * hops)) ] ||
+        fail "rails $case: $skipped of $hops packet-hops are skipped"
+done
+rails ", protocol: simple"
+same "all rails" --yes --set fast-forward.rails=false
+[ "$(number rails)" = 0 ] || fail "rails are left out in vain"
+rails ", jitter: 0.05"
+same "rails with jitter" --yes
+grep -q '"messages of rails": 1' "$work/summary" || fail "rails with jitter are equal"
+rails ", protocol: simple" 1B tree
+same "rails with marks" --yes
+[ "$(number rails)" = 0 ] || fail "rails whose switches draw are equal"
+
 # Whatever is drawn.
 count=$(few 6 3)
 [ -z "${TEST_LONG:-}" ] || count=300
@@ -99,6 +136,14 @@ for i in $(seq 1 "$count") 333; do # in 333, nodes share a unit
     same "tests/random-collectives $i" && [ "$(number memo_hits)" != 0 ] && hits=$((hits + 1))
 done
 [ $((8 * hits)) -ge "$count" ] || fail "$hits of $count random scenarios have hits, expected more"
+count=$(few 4 2)
+[ -z "${TEST_LONG:-}" ] || count=200
+rails=0
+for i in $(seq 1 "$count") 8; do # 8 has equal rails
+    tests/random-rails "$i" >"$work/s.yaml"
+    same "tests/random-rails $i" --yes && [ "$(number rails)" != 0 ] && rails=$((rails + 1))
+done
+[ "$rails" -gt 0 ] || fail "no random scenario has equal rails"
 [ -n "${TEST_LONG:-}" ] && count=60 || count=2
 for ((i = 1; i <= count; ++i)); do
     tests/random-scenario $i >"$work/s.yaml"
