@@ -86,6 +86,7 @@ sim_err_t app__process_create(const app__process_plan_t *plan, app__process_t **
 }
 
 // The library puts the runtime of AddressSanitizer first (programs/process/sanitizers.c).
+#define STACK_BYTES (8u << 20)
 #define ASAN_OPTIONS "ASAN_OPTIONS="
 #define ASAN_ANY_ORDER "verify_asan_link_order=0"
 
@@ -128,6 +129,7 @@ static _Noreturn void become(const child_t *child)
         (void)signal(number, SIG_DFL);
     }
     limit(RLIMIT_NOFILE, 4096);
+    limit(RLIMIT_STACK, STACK_BYTES); // the kernel places all memory by it
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, child->output_max_bytes);
     (void)personality(ADDR_NO_RANDOMIZE);
