@@ -92,8 +92,7 @@ PROGRAM_EXPORT int socket(int domain, int type, int protocol)
 
 PROGRAM_EXPORT int bind(int descriptor, __CONST_SOCKADDR_ARG address, socklen_t length)
 {
-    const endpoint_t *any = endpoint_of(descriptor);
-    if (any != NULL && any->kind == ENDPOINT_NETLINK) {
+    if (netlink_has(descriptor)) {
         return 0;
     }
     endpoint_t *endpoint = endpoint_socket_of(descriptor);
@@ -254,6 +253,10 @@ static int ask_names(const endpoint_t *endpoint, program_call_t *call)
 
 PROGRAM_EXPORT int getsockname(int descriptor, __SOCKADDR_ARG address, socklen_t *restrict length)
 {
+    if (netlink_has(descriptor)) {
+        netlink_name((uint32_t)getpid(), address.__sockaddr__, length);
+        return 0;
+    }
     const endpoint_t *endpoint = endpoint_socket_of(descriptor);
     if (endpoint == NULL || !turn_enter("getsockname")) {
         return PROGRAM_NEXT(getsockname)(descriptor, address, length);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/netlink.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -98,9 +99,8 @@ static ssize_t receive(int descriptor, struct msghdr *message, int flags)
     }
     turn_charge_call();
     threads_meet();
-    const endpoint_t *any = endpoint_of(descriptor);
-    if (any != NULL && any->kind == ENDPOINT_NETLINK) {
-        netlink_answer(any);
+    if (netlink_has(descriptor)) {
+        netlink_answer(endpoint_of(descriptor));
     }
     const ssize_t got = is_stream ? receive_all(socket, descriptor, message, flags)
                                   : receive_datagram(socket, descriptor, message, flags);
@@ -238,7 +238,12 @@ PROGRAM_EXPORT ssize_t recvmsg(int descriptor, struct msghdr *message, int flags
         return PROGRAM_NEXT(recvmsg)(descriptor, message, flags);
     }
     if (endpoint_socket_of(descriptor) == NULL) {
-        return receive(descriptor, message, flags);
+        const ssize_t got = receive(descriptor, message, flags);
+        if (got >= 0 && netlink_has(descriptor)) {
+            message->msg_namelen = sizeof(struct sockaddr_nl);
+            netlink_name(0, message->msg_name, &message->msg_namelen);
+        }
+        return got;
     }
     struct msghdr plain = {.msg_iov = message->msg_iov, .msg_iovlen = message->msg_iovlen};
     const bool has_name = endpoint_socket_of(descriptor)->datagrams && message->msg_name != NULL;
@@ -431,6 +436,10 @@ PROGRAM_EXPORT ssize_t sendto(int descriptor, const void *bytes, size_t count, i
                               __CONST_SOCKADDR_ARG address, socklen_t length)
 {
     const endpoint_t *socket = endpoint_socket_of(descriptor);
+    if (netlink_has(descriptor)) {
+        address.__sockaddr__ = NULL; // of the kernel
+        length = 0;
+    }
     const bool is_elsewhere = socket == NULL && address.__sockaddr__ != NULL;
     if (passes(socket, descriptor) || is_elsewhere || !turn_enter("send")) {
         return PROGRAM_NEXT(sendto)(descriptor, bytes, count, flags, address, length);
@@ -455,6 +464,12 @@ PROGRAM_EXPORT ssize_t send(int descriptor, const void *bytes, size_t count, int
 PROGRAM_EXPORT ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
 {
     const endpoint_t *socket = endpoint_socket_of(descriptor);
+    struct msghdr unnamed = *message;
+    if (netlink_has(descriptor)) {
+        unnamed.msg_name = NULL; // of the kernel
+        unnamed.msg_namelen = 0;
+        message = &unnamed;
+    }
     const bool is_elsewhere = socket == NULL && message->msg_name != NULL;
     if (passes(socket, descriptor) || is_elsewhere || !turn_enter("sendmsg")) {
         return PROGRAM_NEXT(sendmsg)(descriptor, message, flags);

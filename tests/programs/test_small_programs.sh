@@ -60,6 +60,14 @@ printf '%s\n' '127.0.0.1/32 interface 1 type 2' '127.0.0.0/8 interface 1 type 2'
     '10.0.0.2/32 interface 2 type 2' '10.0.0.0/8 interface 2 type 1' done 'error -95' |
     diff - "$work/routes.run/programs/host1-0.out" ||
     fail "the routes of the host are others"
+if command -v ip >/dev/null; then
+    pair ip "ip -j addr show eth0" "ip -o -4 addr show"
+    grep -q '"ifname":"eth0".*"address":"02:00:00:00:00:02".*"local":"10.0.0.1","prefixlen":8' \
+        "$work/ip.run/programs/host0-0.out" || fail "ip: $(cat "$work/ip.run/programs/host0-0.out")"
+    addresses=$(awk '{ print $2, $4 }' "$work/ip.run/programs/host1-0.out")
+    [ "$addresses" = $'lo 127.0.0.1/8\neth0 10.0.0.2/8' ] ||
+        fail "ip -4: $(cat "$work/ip.run/programs/host1-0.out")"
+fi
 pair pipes "$work/pipes.bin" "$work/pipes.bin 10.0.0.1"
 cat >"$work/pipes.expected" <<'TEXT'
 thread line 1 after 1 ms

@@ -70,5 +70,5 @@ int main(void)
     if (file < 0 || bind(file, (const struct sockaddr *)&own, sizeof own) != 0) {
         return 1;
     }
-    return ask(file, RTM_GETROUTE) && ask(file, RTM_GETLINK) ? 0 : 2;
+    return ask(file, RTM_GETROUTE) && ask(file, RTM_GETNEIGH) ? 0 : 2;
 }
