@@ -170,11 +170,11 @@ static bool put_link(answer_t *answer, const struct nlmsghdr *request, int descr
 // Returns the interface that a question names by its index or its name; 0: none.
 static unsigned int link_of(const struct nlmsghdr *request, size_t bytes)
 {
-    const struct ifinfomsg *body = NLMSG_DATA(request);
+    const uint8_t *text = (const uint8_t *)request;
+    const struct ifinfomsg *body = (const void *)(text + NLMSG_LENGTH(0));
     if (bytes < NLMSG_LENGTH(sizeof *body)) {
         return 0;
     }
-    const uint8_t *text = (const uint8_t *)request;
     struct rtattr head;
     for (size_t at = NLMSG_SPACE(sizeof *body); at + sizeof head <= bytes;
          at += RTA_ALIGN(head.rta_len)) {
@@ -226,7 +226,7 @@ static void put_list(answer_t *answer, const struct nlmsghdr *request, int famil
 static int put_answers(answer_t *answer, const struct nlmsghdr *request, size_t bytes)
 {
     const bool is_list = (request->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
-    const uint8_t *family = NLMSG_DATA(request);
+    const uint8_t *family = (const uint8_t *)request + NLMSG_LENGTH(0);
     switch (request->nlmsg_type) {
     case RTM_GETADDR:
     case RTM_GETROUTE:
