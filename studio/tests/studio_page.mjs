@@ -201,11 +201,13 @@ const steps = {
         check(text.includes("buffer: 1200KB") && text.includes("a comment that stays"), "the form edits the text and keeps comments");
 
         // What is not saved outlives another view, another language and a reload, until it is discarded.
-        for (const leave of [() => go(ada, "runs"), () => ada.getByRole("button", { name: "中文" }).click(), () => ada.reload()]) {
+        const speak_both = async () => {
+            await ada.getByRole("button", { name: "中文" }).click();
+            await ada.getByRole("button", { name: "English" }).click();
+            await ada.getByRole("button", { name: "中文" }).waitFor();
+        };
+        for (const leave of [() => go(ada, "runs"), speak_both, () => ada.reload()]) {
             await leave();
-            if ((await ada.getByRole("button", { name: "English" }).count()) > 0) {
-                await ada.getByRole("button", { name: "English" }).click();
-            }
             await go(ada, "edit/library/quickstart");
             await ada.waitForSelector(".verdict-ok");
             check((await ada.locator(".cm-content").innerText()).includes("a comment that stays"), "what is not saved is there again");
