@@ -130,6 +130,7 @@ bool net_same_switches(const net_node_t *a, const net_node_t *b)
     return a->port_count == b->port_count && left->shared_limit == right->shared_limit &&
            left->calm_shared_bytes == right->calm_shared_bytes &&
            left->calm_above_bytes == right->calm_above_bytes &&
+           // NOLINTNEXTLINE: bytes of padding that differ only make switches differ
            memcmp(&left->config, &right->config, sizeof(left->config)) == 0;
 }
 

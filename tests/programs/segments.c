@@ -181,7 +181,7 @@ static int see_shmdt(const void *place)
     return (int)syscall(SYS_shmdt, place);
 }
 
-static void replace(const char *name, void *other)
+static void replace(const char *name, uintptr_t other)
 {
     uint8_t jump[] = {0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xff, 0xe3}; // by r11
     uint8_t *code = dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), name);
@@ -193,10 +193,10 @@ static void replace(const char *name, void *other)
 
 static void run_hooked(void)
 {
-    replace("mmap", see_mmap);
-    replace("munmap", see_munmap);
-    replace("shmat", see_shmat);
-    replace("shmdt", see_shmdt);
+    replace("mmap", (uintptr_t)see_mmap);
+    replace("munmap", (uintptr_t)see_munmap);
+    replace("shmat", (uintptr_t)see_shmat);
+    replace("shmdt", (uintptr_t)see_shmdt);
     void *place = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     EXPECT(place != MAP_FAILED && munmap(place, 4096) == 0);
     place = shmat(segment(BYTES, IPC_CREAT | 0666, 0), NULL, 0);

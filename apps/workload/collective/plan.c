@@ -255,7 +255,9 @@ static uint64_t small_chunk(const app__coll_plan_t *plan, bool rccl, uint64_t ch
         shrink = (shrink_t){{64, 32, 16, 8}, {256, 128, 64, 32}};
     }
     for (size_t i = 0; i < SIM_COUNT_OF(shrink.loops); i++) {
+        // NCCL divides whole numbers.
         while (chunk > shrink.kib[i] * KIB &&
+               // NOLINTNEXTLINE(bugprone-integer-division)
                (double)(plan->bytes / (program->channels * chunk)) < shrink.loops[i]) {
             chunk /= 2;
         }

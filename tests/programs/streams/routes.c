@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+// NOLINTBEGIN(clang-diagnostic-cast-qual,clang-diagnostic-cast-align): macros of the kernel
 // Receives a message whose size it asks for first. Returns its size.
 static ssize_t receive(int file, char *bytes)
 {
@@ -62,6 +63,8 @@ static int ask(int file, unsigned short type)
         }
     }
 }
+
+// NOLINTEND(clang-diagnostic-cast-qual,clang-diagnostic-cast-align)
 
 int main(void)
 {
