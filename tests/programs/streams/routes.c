@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// NOLINTBEGIN(clang-diagnostic-cast-qual,clang-diagnostic-cast-align): macros of the kernel
+// The macros of the kernel cast so.
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Wcast-align"
+
 // Receives a message whose size it asks for first. Returns its size.
 static ssize_t receive(int file, char *bytes)
 {
@@ -63,8 +66,6 @@ static int ask(int file, unsigned short type)
         }
     }
 }
-
-// NOLINTEND(clang-diagnostic-cast-qual,clang-diagnostic-cast-align)
 
 int main(void)
 {
