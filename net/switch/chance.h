@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/chance.h - what the order of ties, or a draw, changes at switches that are alike.
 //
-// Of packets that arrive at one instant, each by a port that becomes free then, the last one passes
-// at once and the others wait for no time. So the order of a tie decides which queues have been as
+// Several packets arrive at one instant, each by a port that becomes free then: the last one passes
+// at once, and the others wait for no time. So the order of a tie decides which queues have been as
 // full as a packet. The order is known for each switch.
 #ifndef NET_SWITCH_CHANCE_H
 #define NET_SWITCH_CHANCE_H

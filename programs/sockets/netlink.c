@@ -27,7 +27,7 @@
 #define V4_BYTES 4u
 #define V6_BYTES 16u
 #define MAC_BYTES 6u
-// Of linux/if.h, which does not go with net/if.h: RFC 2863's states, and a flag.
+// These stand in linux/if.h, which does not go with net/if.h: RFC 2863's states, and a flag.
 #define OPERATION_UNKNOWN 0
 #define OPERATION_UP 6
 #define LOWER_UP 0x10000u

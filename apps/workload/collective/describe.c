@@ -29,8 +29,7 @@ static void write_plan(const app__collectives_t *all, const app__coll_plan_t *pl
     char *const expected =
         plan->expected_us > 0
             ? sim_format("; %s expects %.1f us",
-                         all->options.library == APP__LIBRARY_RCCL ? "RCCL" : "NCCL",
-                         plan->expected_us)
+                         all->options.ccl == APP__CCL_RCCL ? "RCCL" : "NCCL", plan->expected_us)
             : sim_strdup("");
     char *const text = sim_format(
         "%" PRIu64 " x %s of %u rank%s on %u node%s, %" PRIu64 " bytes: %s, %s, %u channel%s%s\n",

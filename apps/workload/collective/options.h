@@ -31,7 +31,7 @@ typedef enum app__coll_algorithm {
     APP__ALGORITHM_COUNT
 } app__coll_algorithm_t;
 
-typedef enum app__library { APP__LIBRARY_NCCL, APP__LIBRARY_RCCL } app__library_t;
+typedef enum app__ccl { APP__CCL_NCCL, APP__CCL_RCCL } app__ccl_t;
 
 typedef enum app__processor { APP__PROCESSOR_AMD, APP__PROCESSOR_INTEL } app__processor_t;
 
@@ -52,7 +52,7 @@ typedef struct app__coll_options {
     bool nvls;
     bool tuning_latency;
     sim_ratio_t tuning_scale;
-    app__library_t library;
+    app__ccl_t ccl;
     app__processor_t processor;
     uint64_t per_node; // SIM_AUTO: NICs of the host
     uint64_t channels; // SIM_AUTO: by protocol
@@ -85,7 +85,7 @@ typedef struct app__coll_options {
     SIM_ATTR_ROW(type, TIME, prefix ".send-latency", member.send_ps, "0s", "0s", "1s", "time of the software before each message of a collective"), \
     SIM_ATTR_ROW(type, BOOL, prefix ".tuning-latency", member.tuning_latency, "off", "on: calls, messages and thread blocks take the times that NCCL's tuning and its kernels have for them"), \
     SIM_ATTR_ROW(type, RATIO, prefix ".tuning-scale", member.tuning_scale, "1", "0", "1000", "factor on the latencies of tuning-latency, for hosts whose software is slower"), \
-    SIM_ATTR_ROW(type, ENUM, prefix ".library", member.library, "nccl", "nccl|rccl", "library whose choices, units and times collectives have: NCCL's, or RCCL's on GPUs that all have a link to each other; local-rate is that of all links, 3584Gbps on MI300X"), \
+    SIM_ATTR_ROW(type, ENUM, prefix ".ccl", member.ccl, "nccl", "nccl|rccl", "library whose choices, units and times collectives have: NCCL's, or RCCL's on GPUs that all have a link to each other; local-rate is that of all links, 3584Gbps on MI300X"), \
     SIM_ATTR_ROW(type, ENUM, prefix ".processor", member.processor, "amd", "amd|intel", "maker of the hosts' processors, whose times for messages between nodes NCCL knows; acts with tuning-latency"), \
     SIM_ATTR_ROW(type, RATE, prefix ".reduce-rate", member.reduce_bps, "auto", "1Mbps", "1000Tbps", "rate at which a block of a GPU reduces what it received; auto: no time", .auto_ok = true), \
     SIM_ATTR_ROW(type, RATE, prefix ".block-rate", member.block_bps, "auto", "1Mbps", "1000Tbps", "rate at which a block of a GPU takes a message and hands it on; auto: no time, and with tuning-latency that of the protocol", .auto_ok = true), \

@@ -293,7 +293,7 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
     const bool ring = program->algorithm == &app__ring;
     const uint64_t chunk_steps = ring ? protocol->chunk_steps : 1;
     const uint64_t slice_steps = ring ? protocol->slice_steps : 1;
-    const bool rccl = options->library == APP__LIBRARY_RCCL;
+    const bool rccl = options->ccl == APP__CCL_RCCL;
     const uint64_t unit_bytes = small_chunk(plan, rccl, step_bytes(plan));
     const bool divides = program->pairs && options->tuning_latency && program->layout->nodes == 1;
     plan->parts = divides ? parts_of(plan) : 1;
@@ -344,7 +344,7 @@ static bool is_blackwell(const app__collectives_t *all)
 
 static app__gpu_t gpu_of(const app__collectives_t *all)
 {
-    return all->options.library == APP__LIBRARY_RCCL        ? APP__GPU_MI300
+    return all->options.ccl == APP__CCL_RCCL                ? APP__GPU_MI300
            : !all->options.tuning_latency                   ? APP__GPU_ANY
            : is_blackwell(all)                              ? APP__GPU_BLACKWELL
            : all->workload->options.local_bps == AMPERE_BPS ? APP__GPU_AMPERE
@@ -368,7 +368,7 @@ static void set_channels(const app__collectives_t *all, app__coll_plan_t *plan)
     const app__layout_t *const layout = plan->program.layout;
     const uint32_t locals = layout->per_node > 0 ? layout->per_node : 1;
     const bool pairs = plan->program.kind == APP__COLL_ALL_TO_ALL;
-    const bool rccl = options->library == APP__LIBRARY_RCCL;
+    const bool rccl = options->ccl == APP__CCL_RCCL;
     uint32_t channels = pairs ? 8 : 2 * locals;
     if (plan->protocol == APP__PROTOCOL_PLAIN) {
         channels = pairs ? 1 : locals;
@@ -401,7 +401,7 @@ static sim_time_t scaled(sim_time_t time_ps, sim_ratio_t scale)
 // Returns the rate that NCCL expects of a GPU's NVLinks.
 static double links_bps(const app__collectives_t *all)
 {
-    return (double)all->workload->options.local_bps * (all->options.library == APP__LIBRARY_RCCL
+    return (double)all->workload->options.local_bps * (all->options.ccl == APP__CCL_RCCL
                                                            ? LINKS_SHARE_XGMI
                                                        : is_blackwell(all) ? LINKS_SHARE_BLACKWELL
                                                                            : LINKS_SHARE);
@@ -670,7 +670,7 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
     program->step_chunks = 1;
     program->alternates = !program->pxn && plan->protocol != APP__PROTOCOL_PLAIN &&
                           layout->nodes > 1 && layout->per_node > 1;
-    program->by_node = options->tuning_latency && options->library == APP__LIBRARY_NCCL &&
+    program->by_node = options->tuning_latency && options->ccl == APP__CCL_NCCL &&
                        program->algorithm == &app__pairwise && layout->nodes > 1 &&
                        layout->per_node > 0 && plan->protocol != APP__PROTOCOL_PLAIN;
     program->algorithm->plan(program);

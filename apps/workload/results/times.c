@@ -137,8 +137,8 @@ static app__coll_times_t row_of(const item_t *items, size_t count, const span_t 
         .algorithm = plan->program.algorithm->name,
         .protocol = app__protocol_name(plan->protocol),
         .channels = plan->program.channels,
-        .library_us = workload->options.collective.tuning_latency ? 0 : plan->expected_us,
-        .rccl = workload->options.collective.library == APP__LIBRARY_RCCL,
+        .estimate_us = workload->options.collective.tuning_latency ? 0 : plan->expected_us,
+        .rccl = workload->options.collective.ccl == APP__CCL_RCCL,
     };
 }
 
@@ -235,13 +235,13 @@ static char *bytes_text(uint64_t bytes)
 static void print_library(const app__coll_times_t *row, void (*write)(const char *text, void *ctx),
                           void *ctx)
 {
-    if (row->mean_us >= NEAR_SHARE * row->library_us) {
+    if (row->mean_us >= NEAR_SHARE * row->estimate_us) {
         return;
     }
     char *const text =
         sim_format("            %s expects %.1f us: its software takes no time here unless "
                    "tuning-latency is on\n",
-                   row->rccl ? "RCCL" : "NCCL", row->library_us);
+                   row->rccl ? "RCCL" : "NCCL", row->estimate_us);
     write(text, ctx);
     sim_free(text);
 }

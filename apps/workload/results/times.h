@@ -26,8 +26,8 @@
 // clang-format on
 typedef struct app__coll_times {
     APP__COLL_TIMES_ROWS(APP__MEMBER)
-    double library_us; // the library's own estimate, where its software takes no time here; else 0
-    bool rccl;         // the library is RCCL
+    double estimate_us; // the library's own estimate, where its software takes no time here; else 0
+    bool rccl;          // the library is RCCL
 } app__coll_times_t;
 extern const sim_report_table_t app__coll_times_report;
 

@@ -246,7 +246,7 @@ for size, loop in [(4 << 20, 2 << 20), (16 << 20, 4 << 20)]:
 compare(8, 8 * 5000, "all-reduce", "all-pairs", 2 * (7 * local(5000, 3.6e12) + 1_000_000), ", channels: 1")
 # RCCL takes them up to 16 MiB: its latency of a call, two steps, twice 7 shards on the links. A block copies
 # its part of the shard and of the result, at twice 7.6 GB/s with LL and 33 GB/s with Simple.
-words = "kind: all-reduce, library: rccl, local-rate: 3584Gbps, tuning-latency: on, bytes: "
+words = "kind: all-reduce, ccl: rccl, local-rate: 3584Gbps, tuning-latency: on, bytes: "
 for size, fixed_us, wire, block in [(64 << 10, 13.6, 2, 15.2e3), (4 << 20, 21.2, 1, 33e3)]:
     expected_us = fixed_us + 2 * 7 / 8 * size * wire / 336e3 + 2 * size / 64 / block
     found = run(8, words + str(size))["apps"][0]["finish_us"]["max"] / expected_us

@@ -43,12 +43,12 @@ traffic:
 EOF
     grep -q "bytes: $1, " "$work/said" || fail "$3 on $2 nodes: $(grep ' x ' "$work/said"), expected $1"
 }
-chooses 'all-pairs, ll' 1 'library: rccl, bytes: 512KB'
-chooses 'all-pairs, simple' 1 'library: rccl, bytes: 512KiB'
-chooses 'ring, simple' 1 'library: rccl, bytes: 17MiB'
-chooses 'tree, ll' 2 'library: rccl, bytes: 2MiB'
-chooses 'tree, simple' 2 'library: rccl, bytes: 255MiB'
-chooses 'ring, simple' 2 'library: rccl, bytes: 256MiB'
+chooses 'all-pairs, ll' 1 'ccl: rccl, bytes: 512KB'
+chooses 'all-pairs, simple' 1 'ccl: rccl, bytes: 512KiB'
+chooses 'ring, simple' 1 'ccl: rccl, bytes: 17MiB'
+chooses 'tree, ll' 2 'ccl: rccl, bytes: 2MiB'
+chooses 'tree, simple' 2 'ccl: rccl, bytes: 255MiB'
+chooses 'ring, simple' 2 'ccl: rccl, bytes: 256MiB'
 chooses 'nvls, simple' 1 'bytes: 64MiB'
 chooses 'ring, simple' 1 'bytes: 64MiB, local-rate: 2400Gbps'
 # The answer says what the library expects where its software takes no time, and only there.
